@@ -14,10 +14,10 @@ from fleet_runner import settings
 from fleet_runner.adapters.plays.task_failure import failure
 from fleet_runner.core.base.errors import EvidenceError, FleetError, RunOverError
 from fleet_runner.core.checks.catalogue import gpu_usage
-from fleet_runner.core.checks.catalogue.gpus import presence
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.checks.parsers import systemctl
 from fleet_runner.core.checks.reads import READS
+from fleet_runner.core.checks.shared.gpus import presence
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.reset import plan, progress
 from fleet_runner.core.faults.reset.plan import Order

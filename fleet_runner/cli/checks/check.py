@@ -12,9 +12,10 @@ from fleet_runner.adapters.plays import stage_checks
 from fleet_runner.cli.base.session import ByNode, Exit, console, errors, print_json, split
 from fleet_runner.cli.checks.ask import ask
 from fleet_runner.core.base.errors import FleetError
-from fleet_runner.core.checks.catalogue import CHECKS, page
-from fleet_runner.core.checks.catalogue.by_hand import nearest, refusal
+from fleet_runner.core.checks import page
+from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import Check
+from fleet_runner.core.checks.on_demand import nearest, refusal
 from fleet_runner.core.lifecycle.states import Stage
 
 app = typer.Typer(no_args_is_help=True)

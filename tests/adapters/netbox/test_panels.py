@@ -11,6 +11,7 @@ from fleet_runner.adapters import netbox
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Termination
 from tests.adapters.netbox.standin import TOKEN, Row, Standin, as_netbox, serving, termination
+from tests.examples import examples
 
 QUICK = netbox.Timeouts(connect_seconds=2, read_seconds=10, retries=0)
 PORTS = 4
@@ -292,7 +293,7 @@ def test_links_of_one_breakout_cable_share_it(standin: Standin) -> None:
     through=st.lists(st.booleans(), min_size=PORTS, max_size=PORTS),
     later=st.booleans(),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_links_are_the_same_with_and_without_panels(
     designed: list[int], order: list[int], through: list[bool], later: bool
 ) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.core.checks.bisection import Group, Named, Outcome, following
+from tests.examples import examples
 
 Pair = tuple[str, str]
 
@@ -50,7 +51,7 @@ def truths(draw: st.DrawFn) -> Truth:
     return Truth(nodes, mixed[:bad], [(rest[2 * each], rest[2 * each + 1]) for each in range(pairs)])
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(truths())
 def test_exactly_the_bad_ones_are_named(truth: Truth) -> None:
     """Of any few, wherever they are; or it is said that nothing can be told."""
@@ -64,7 +65,7 @@ def test_exactly_the_bad_ones_are_named(truth: Truth) -> None:
     assert len(outcomes) <= 1 + 4 * (faults + 1) * log2(len(truth.nodes))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(truths(), st.data())
 def test_it_can_be_stopped_and_resumed_anywhere(truth: Truth, data: st.DataObject) -> None:
     """The outcomes are all there is to remember, in whatever order they came."""
@@ -74,7 +75,7 @@ def test_it_can_be_stopped_and_resumed_anywhere(truth: Truth, data: st.DataObjec
     assert again == named
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(truths())
 def test_known_good_nodes_make_any_rack_tellable(truth: Truth) -> None:
     """Beside two that are good, even a rack in which nothing works is told apart."""

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.answers import about, conclude, unless_unread
-from fleet_runner.core.checks.catalogue import gpu_names, jobs
-from fleet_runner.core.checks.catalogue.dcgm_errors import own_trouble, remedy
 from fleet_runner.core.checks.check import Check, Code, Order, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import dcgm as parser
 from fleet_runner.core.checks.parsers.dcgm import BAD, DEPLOYMENT, Outcome, Report
 from fleet_runner.core.checks.parsers.job import Job
 from fleet_runner.core.checks.parsers.nvidia_smi import Gpu
+from fleet_runner.core.checks.shared import gpu_names, jobs
+from fleet_runner.core.checks.shared.dcgm_errors import own_trouble, remedy
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 

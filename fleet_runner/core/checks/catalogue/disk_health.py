@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
-from fleet_runner.core.checks.catalogue import counted, logged
-from fleet_runner.core.checks.catalogue.counted import Growth
-from fleet_runner.core.checks.catalogue.logged import Known
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import files, nvme_files, smart
 from fleet_runner.core.checks.parsers.kernel_log import Rule
 from fleet_runner.core.checks.parsers.smart import Health, Warnings
+from fleet_runner.core.checks.shared import counter_growth, kernel_messages
+from fleet_runner.core.checks.shared.counter_growth import Growth
+from fleet_runner.core.checks.shared.kernel_messages import Known
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory.profile import Section, section
 
@@ -130,9 +130,9 @@ def judge(readings: Readings, expected: Expected) -> Result:
         )
         if count is not None
     }
-    growth = counted.growth(NAME, counts, readings["nvme_smart"], expected)
+    growth = counter_growth.growth(NAME, counts, readings["nvme_smart"], expected)
     findings = [finding for disk in disks for finding in _findings(disk, wanted, growth, expected.node)]
-    findings += logged.findings(readings["dmesg"], LOGGED, expected, lambda name: _stable(name, known))
+    findings += kernel_messages.findings(readings["dmesg"], LOGGED, expected, lambda name: _stable(name, known))
     observed = {
         "disks": len(disks),
         "used_percent": {disk.component: disk.health.used for disk in disks},

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.answers import about, conclude, unless_unread
-from fleet_runner.core.checks.catalogue import jobs
-from fleet_runner.core.checks.catalogue.marks import missed
 from fleet_runner.core.checks.check import PROGRAM, Check, Code, Measure, Order, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import fio
 from fleet_runner.core.checks.parsers.fio import Measured
+from fleet_runner.core.checks.shared import jobs
+from fleet_runner.core.checks.shared.pass_marks import missed
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 from fleet_runner.core.inventory.profile import Section

@@ -17,13 +17,13 @@ from fleet_runner.core.cabling.names import bind, bind_end
 from fleet_runner.core.cabling.quality import BadLink, Count, Downs, End, Grown, Side, Window
 from fleet_runner.core.cabling.remembered import Joined, Memory, carried, marks, plain
 from fleet_runner.core.checks.answers import conclude, text_of
-from fleet_runner.core.checks.catalogue.ends import CLEAN
 from fleet_runner.core.checks.catalogue.fabric_cabling import known_names
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected, Reading
 from fleet_runner.core.checks.parsers import ibnetdiscover, ibqueryerrors
 from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
 from fleet_runner.core.checks.parsers.json_text import number
+from fleet_runner.core.checks.shared.link_ends import CLEAN
 from fleet_runner.core.checks.verdicts import UNSURE, Finding, Remedy, Result
 
 NAME = "fabric_counters"

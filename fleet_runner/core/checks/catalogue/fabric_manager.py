@@ -9,12 +9,12 @@ from typing import NamedTuple
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.base.plural import counted
 from fleet_runner.core.checks.answers import about, conclude, fault_key, text_of, unless_unread
-from fleet_runner.core.checks.catalogue.gpus import presence, settling
-from fleet_runner.core.checks.catalogue.treated import untreated
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import fabric_manager, systemctl
 from fleet_runner.core.checks.parsers.systemctl import Unit
+from fleet_runner.core.checks.shared.gpus import presence, settling
+from fleet_runner.core.checks.shared.treated_faults import untreated
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Mapping
 
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
-from fleet_runner.core.checks.catalogue import logged
-from fleet_runner.core.checks.catalogue.logged import Known
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import mounts
 from fleet_runner.core.checks.parsers.kernel_log import Rule
 from fleet_runner.core.checks.parsers.mounts import Mount, Space
+from fleet_runner.core.checks.shared import kernel_messages
+from fleet_runner.core.checks.shared.kernel_messages import Known
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory.profile import Section, section
 
@@ -81,7 +81,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     room = mounts.space(text_of(reading)) if reading is not None else {}
     needed = wanted.texts("mounts")
     findings = [finding for place in needed for finding in _mounted(there.get(place), place, expected.node)]
-    findings += logged.findings(readings["dmesg"], LOGGED, expected)
+    findings += kernel_messages.findings(readings["dmesg"], LOGGED, expected)
     findings += [finding for place in needed for finding in _full(room.get(place), place, wanted, expected.node)]
     unread = [f"findmnt does not tell how {place} is mounted" for place in needed if _untold(there.get(place))]
     unread += _unread(needed, there, room, wanted)

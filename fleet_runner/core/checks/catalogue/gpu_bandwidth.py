@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.answers import about, conclude, unless_unread
-from fleet_runner.core.checks.catalogue import gpu_names, jobs
-from fleet_runner.core.checks.catalogue.blame import culprits
 from fleet_runner.core.checks.check import Check, Code, Measure, Order, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import nvbandwidth
 from fleet_runner.core.checks.parsers.job import Job
 from fleet_runner.core.checks.parsers.nvbandwidth import Matrix, Report
+from fleet_runner.core.checks.shared import gpu_names, jobs
+from fleet_runner.core.checks.shared.culprits import culprits
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 from fleet_runner.core.inventory.profile import Section

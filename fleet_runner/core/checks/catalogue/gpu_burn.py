@@ -6,12 +6,12 @@ from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.answers import about, conclude, unless_unread
-from fleet_runner.core.checks.catalogue import gpu_names, jobs
 from fleet_runner.core.checks.check import Check, Code, Measure, Order, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import gpu_burn
 from fleet_runner.core.checks.parsers.gpu_burn import Burn
 from fleet_runner.core.checks.parsers.job import Job
+from fleet_runner.core.checks.shared import gpu_names, jobs
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from fleet_runner.core.checks.answers import about, conclude, unless_unread
-from fleet_runner.core.checks.catalogue import earlier
-from fleet_runner.core.checks.catalogue.earlier import Earlier
-from fleet_runner.core.checks.catalogue.gpus import answering, busy, described
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers.nvidia_smi import Gpu, component
+from fleet_runner.core.checks.shared import previous_look
+from fleet_runner.core.checks.shared.gpus import answering, busy, described
+from fleet_runner.core.checks.shared.previous_look import Earlier
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 from fleet_runner.core.inventory.profile import Section
@@ -58,7 +58,7 @@ MOST = {"graphics": "graphics_mhz", "sm": "sm_mhz", "mem": "memory_mhz"}
 def judge(readings: Readings, expected: Expected) -> Result:
     """Judge reasons now and, where the driver counts them, since the last look; clocks in use only under load."""
     section = profile.section(expected.profile, SECTION)
-    gpus, before = answering(readings), earlier.look(expected, NAME)
+    gpus, before = answering(readings), previous_look.look(expected, NAME)
     findings: list[Finding] = []
     unread: list[str] = []
     for gpu in gpus:

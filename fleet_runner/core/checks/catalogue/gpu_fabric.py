@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from fleet_runner.core.checks.answers import about, conclude, unless_unread
-from fleet_runner.core.checks.catalogue import earlier
-from fleet_runner.core.checks.catalogue.earlier import Earlier
-from fleet_runner.core.checks.catalogue.gpus import answering, described, settling
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers.nvidia_smi import Gpu, component
 from fleet_runner.core.checks.parsers.smi_fabric import NO_CLUSTER
+from fleet_runner.core.checks.shared import previous_look
+from fleet_runner.core.checks.shared.gpus import answering, described, settling
+from fleet_runner.core.checks.shared.previous_look import Earlier
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 
@@ -40,7 +40,7 @@ HEALING = frozenset({"route_recovery_in_progress", "access_timeout_recovery"})
 def judge(readings: Readings, expected: Expected) -> Result:
     """Judge state, status and health of each GPU, then whether they all lie in one partition of one cluster."""
     cluster = profile.section(expected.profile, SECTION).flag("cluster")
-    gpus, before = answering(readings), earlier.look(expected, NAME)
+    gpus, before = answering(readings), previous_look.look(expected, NAME)
     joining = [gpu for gpu in gpus if gpu.fabric.state in JOINING] if settling(readings) else []
     findings = [finding for gpu in gpus if gpu not in joining for finding in _findings(gpu, before, expected)]
     unread = [text for gpu in gpus for text in _unread(gpu, cluster=cluster)]

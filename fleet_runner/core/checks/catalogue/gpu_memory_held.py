@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from fleet_runner.core.checks.answers import about, conclude, unless_unread
-from fleet_runner.core.checks.catalogue import earlier
-from fleet_runner.core.checks.catalogue.earlier import Earlier
-from fleet_runner.core.checks.catalogue.gpus import answering, described
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers.nvidia_smi import Gpu, component
+from fleet_runner.core.checks.shared import previous_look
+from fleet_runner.core.checks.shared.gpus import answering, described
+from fleet_runner.core.checks.shared.previous_look import Earlier
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 
@@ -18,7 +18,7 @@ NAME, SECTION = "gpu_memory_held", "gpu_memory_held"
 def judge(readings: Readings, expected: Expected) -> Result:
     """Look at GPUs without processes and without work: what they still hold, the next tenant lacks."""
     most = profile.section(expected.profile, SECTION).number("idle_mib_max")
-    gpus, before = answering(readings), earlier.look(expected, NAME)
+    gpus, before = answering(readings), previous_look.look(expected, NAME)
     findings = [finding for gpu in gpus for finding in _findings(gpu, most, before, expected)]
     unread = [
         f"{component(gpu)} does not tell how much of its memory is used" for gpu in gpus if gpu.used_mib is None

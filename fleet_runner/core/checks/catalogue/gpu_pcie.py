@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fleet_runner.core.checks.answers import about, conclude, unless_unread
-from fleet_runner.core.checks.catalogue import earlier
-from fleet_runner.core.checks.catalogue.earlier import Earlier
-from fleet_runner.core.checks.catalogue.gpus import answering, busy, described
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers.nvidia_smi import Gpu, component
+from fleet_runner.core.checks.shared import previous_look
+from fleet_runner.core.checks.shared.gpus import answering, busy, described
+from fleet_runner.core.checks.shared.previous_look import Earlier
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 
@@ -30,7 +30,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     """Judge lanes always, the generation in use only under load (an idle GPU lowers it), and replays as a rate."""
     section = profile.section(expected.profile, SECTION)
     wanted = ExpectedLink(section.whole("generation"), section.whole("width"))
-    gpus, before = answering(readings), earlier.look(expected, NAME)
+    gpus, before = answering(readings), previous_look.look(expected, NAME)
     rates = {gpu.pci: _rate(gpu, before) for gpu in gpus}
     over = {gpu.pci: (rates[gpu.pci] or 0.0) > _limit(gpu, wanted) for gpu in gpus}
     findings = [finding for gpu in gpus for finding in _link(gpu, wanted, expected)]

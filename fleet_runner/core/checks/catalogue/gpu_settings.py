@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fleet_runner.core.checks.answers import about, conclude, unless_unread
-from fleet_runner.core.checks.catalogue.gpus import INFOROM_CORRUPTED, answering, described, presence
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers.nvidia_smi import Gpu, Report, component
 from fleet_runner.core.checks.parsers.smi_settings import Settings
+from fleet_runner.core.checks.shared.gpus import INFOROM_CORRUPTED, answering, described, presence
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 from fleet_runner.core.inventory.profile import Section

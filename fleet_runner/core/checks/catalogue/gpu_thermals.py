@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from fleet_runner.core.checks.answers import about, conclude, unless_unread
-from fleet_runner.core.checks.catalogue.gpus import answering, described
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers.nvidia_smi import Gpu, component
+from fleet_runner.core.checks.shared.gpus import answering, described
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.checks.catalogue.gpus import answering
 from fleet_runner.core.checks.check import Check, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import our_jobs
 from fleet_runner.core.checks.parsers.nvidia_smi import Gpu
+from fleet_runner.core.checks.shared.gpus import answering
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.lifecycle.preflight.work import SOLE
 

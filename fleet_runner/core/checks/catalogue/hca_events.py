@@ -7,11 +7,11 @@ The log keeps what was once: whether a module is still too warm or a port still 
 import re
 
 from fleet_runner.core.checks.answers import conclude
-from fleet_runner.core.checks.catalogue import logged
-from fleet_runner.core.checks.catalogue.logged import Known
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers.kernel_log import Rule
+from fleet_runner.core.checks.shared import kernel_messages
+from fleet_runner.core.checks.shared.kernel_messages import Known
 from fleet_runner.core.checks.verdicts import Remedy, Result
 
 NAME = "hca_events"
@@ -84,7 +84,7 @@ LOGGED = (
 
 def judge(readings: Readings, expected: Expected) -> Result:
     """Make one finding per adapter and kind of message, however often it was logged."""
-    findings = list(logged.findings(readings["dmesg"], LOGGED, expected))
+    findings = list(kernel_messages.findings(readings["dmesg"], LOGGED, expected))
     observed = {"adapters": sorted({finding.component for finding in findings})}
     return conclude(NAME, findings, "no adapter said since the boot that it is not well", observed)
 

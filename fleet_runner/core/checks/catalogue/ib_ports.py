@@ -13,12 +13,12 @@ from typing import NamedTuple
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling.quality import allowed_symbols
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
-from fleet_runner.core.checks.catalogue.counted import Growth, growth
-from fleet_runner.core.checks.catalogue.ends import CLEAN, both, here, missing_key, slow_key, there
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import infiniband_ports as parser
 from fleet_runner.core.checks.parsers.infiniband_ports import Adapter, Port
+from fleet_runner.core.checks.shared.counter_growth import Growth, growth
+from fleet_runner.core.checks.shared.link_ends import CLEAN, both, here, missing_key, slow_key, there
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 from fleet_runner.core.inventory.profile import Section

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 
 from fleet_runner.core.checks.answers import about, conclude, text_of
-from fleet_runner.core.checks.catalogue import logged
-from fleet_runner.core.checks.catalogue.logged import Known
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import files, kernel_log
 from fleet_runner.core.checks.parsers.kernel_log import Rule
+from fleet_runner.core.checks.shared import kernel_messages
+from fleet_runner.core.checks.shared.kernel_messages import Known
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 
 NAME = "kernel_log"
@@ -142,7 +142,7 @@ LOGGED = (
 
 def judge(readings: Readings, expected: Expected) -> Result:
     """Make one finding per kind and part, however often it was logged; a crash before the boot is only recorded."""
-    findings = list(logged.findings(readings["dmesg"], LOGGED, expected))
+    findings = list(kernel_messages.findings(readings["dmesg"], LOGGED, expected))
     findings += _crashed(readings, expected.node)
     observed = {"kinds": sorted({finding.code for finding in findings})}
     return conclude(NAME, findings, "the kernel logged nothing about itself that asks for anything", observed)

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from fleet_runner.core.cabling.quality import DAY, DAY_FLAPS, HOUR, HOUR_FLAPS
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
-from fleet_runner.core.checks.catalogue.ends import CLEAN, here, there
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import link_events, uptime
 from fleet_runner.core.checks.parsers.json_text import number
 from fleet_runner.core.checks.parsers.link_events import CarrierLoss
+from fleet_runner.core.checks.shared.link_ends import CLEAN, here, there
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 
 NAME = "link_flaps"

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
-from fleet_runner.core.checks.catalogue import counted, logged
-from fleet_runner.core.checks.catalogue.counted import DAY, Growth
-from fleet_runner.core.checks.catalogue.logged import Known
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import edac, files, meminfo
 from fleet_runner.core.checks.parsers.edac import Counted
 from fleet_runner.core.checks.parsers.kernel_log import Rule
+from fleet_runner.core.checks.shared import counter_growth, kernel_messages
+from fleet_runner.core.checks.shared.counter_growth import DAY, Growth
+from fleet_runner.core.checks.shared.kernel_messages import Known
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory.profile import section
 
@@ -112,11 +112,11 @@ def judge(readings: Readings, expected: Expected) -> Result:
     """Blame the module that EDAC blames; what EDAC does not count, the kernel's log may still tell."""
     wanted = section(expected.profile, NAME)
     modules = edac.counted(files.parse(text_of(readings["edac"])))
-    findings = list(logged.findings(readings["dmesg"], LOGGED, expected))
+    findings = list(kernel_messages.findings(readings["dmesg"], LOGGED, expected))
     if not modules and not findings:
         raise EvidenceError("no EDAC driver counts memory errors; is one loaded for this processor?")
     counts = {each.key: each.corrected for each in modules if each.corrected is not None}
-    growth = counted.growth(NAME, counts, readings["edac"], expected)
+    growth = counter_growth.growth(NAME, counts, readings["edac"], expected)
     most = wanted.number("corrected_per_day_max")
     findings += [finding for each in modules for finding in _findings(each, growth, most, expected.node)]
     unread = [f"EDAC does not tell the errors of {each.component}" for each in modules if _untold(each)]

@@ -6,14 +6,14 @@ from math import inf
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
-from fleet_runner.core.checks.catalogue import earlier
-from fleet_runner.core.checks.catalogue.earlier import Earlier
-from fleet_runner.core.checks.catalogue.gpus import answering, described
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import nvlink
 from fleet_runner.core.checks.parsers.nvidia_smi import Gpu, component
 from fleet_runner.core.checks.parsers.nvlink import Links
+from fleet_runner.core.checks.shared import previous_look
+from fleet_runner.core.checks.shared.gpus import answering, described
+from fleet_runner.core.checks.shared.previous_look import Earlier
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 
@@ -73,7 +73,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         Seen(gpu, found.get((gpu.uuid or "").lower()), counted.get((gpu.uuid or "").lower(), {}))
         for gpu in answering(readings)
     ]
-    before = earlier.look(expected, NAME)
+    before = previous_look.look(expected, NAME)
     findings = [finding for each in seen for finding in _links(each, wanted, speed, expected)]
     findings += [finding for each in seen for finding in _errors(each, before, expected)]
     unread = [why for each in seen for why in _unread(each, wanted)]

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
-from fleet_runner.core.checks.catalogue.ends import CLEAN, here, there
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected, ReadEnd
 from fleet_runner.core.checks.parsers import mlxlink
 from fleet_runner.core.checks.parsers.json_text import json_object, number
 from fleet_runner.core.checks.parsers.mlxlink import Measured, Module
+from fleet_runner.core.checks.shared.link_ends import CLEAN, here, there
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 from fleet_runner.core.inventory.profile import Optics

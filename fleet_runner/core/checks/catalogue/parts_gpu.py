@@ -8,11 +8,11 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
-from fleet_runner.core.checks.catalogue.gpus import described, presence
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import nvidia_smi, xid
 from fleet_runner.core.checks.parsers.nvidia_smi import Gpu, Report
+from fleet_runner.core.checks.shared.gpus import described, presence
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.faults.xid import FALLEN_OFF_THE_BUS
 from fleet_runner.core.inventory import profile

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
-from fleet_runner.core.checks.catalogue import counted, logged
-from fleet_runner.core.checks.catalogue.counted import Growth
-from fleet_runner.core.checks.catalogue.logged import Known
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import files, pci_files
 from fleet_runner.core.checks.parsers.kernel_log import Rule
 from fleet_runner.core.checks.parsers.pci_files import Device
+from fleet_runner.core.checks.shared import counter_growth, kernel_messages
+from fleet_runner.core.checks.shared.counter_growth import Growth
+from fleet_runner.core.checks.shared.kernel_messages import Known
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory.profile import Section, section
 
@@ -86,7 +86,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         for each in there
         for kind, count in each.errors.items()
     }
-    growth = counted.growth(NAME, counts, readings["pci_devices"], expected)
+    growth = counter_growth.growth(NAME, counts, readings["pci_devices"], expected)
     findings: list[Finding] = []
     unread: list[str] = []
     for name, wanted in kinds.items():
@@ -95,7 +95,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
             findings += [*_link(name, each, wanted, expected.node), *_errors(name, each, growth, expected.node)]
             unread += _unread(name, each, wanted)
     counting = {finding.fault for finding in findings}
-    said = logged.findings(readings["dmesg"], LOGGED, expected)
+    said = kernel_messages.findings(readings["dmesg"], LOGGED, expected)
     findings += [finding for finding in said if finding.fault not in counting]
     errors = {f"{name} {each.pci}": dict(each.errors) for name, there in named.items() for each in there}
     observed = {

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
 from fleet_runner.core.checks.catalogue.gpu_fabric import JOINING
-from fleet_runner.core.checks.catalogue.gpus import presence
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import systemctl
 from fleet_runner.core.checks.parsers.nvidia_smi import Gpu, component
+from fleet_runner.core.checks.shared.gpus import presence
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.faults.reset.progress import READ, Progress, parse
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
-from fleet_runner.core.checks.catalogue import counted
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import systemctl
 from fleet_runner.core.checks.parsers.systemctl import Unit
+from fleet_runner.core.checks.shared import counter_growth
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory.profile import Section, section
 
@@ -25,7 +25,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     needed = wanted.texts("active")
     by_name = {name: unit for unit in units.values() for name in unit.names}
     counts = {name: by_name[name].restarts or 0 for name in needed if name in by_name}
-    growth = counted.growth(NAME, counts, readings["units"], expected)
+    growth = counter_growth.growth(NAME, counts, readings["units"], expected)
     findings: list[Finding] = []
     unread: list[str] = []
     for name in needed:
@@ -38,7 +38,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
             findings += _down(name, unit, expected.node)
     most = wanted.whole("restarts_per_day_max") if wanted.has("restarts_per_day_max") else None
     for name, more in growth.grown.items():
-        if most is not None and more > most * max(1.0, growth.seconds / counted.DAY):
+        if most is not None and more > most * max(1.0, growth.seconds / counter_growth.DAY):
             findings.append(
                 about(expected.node, "service.restarts", name)(
                     message=f"{name} started anew {more} times within {growth.hours}, expected at most {most} a day",

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from fleet_runner.core.checks.answers import about, conclude, fault_key, text_of
-from fleet_runner.core.checks.catalogue.treated import TREATED, untreated
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import xid as parser
 from fleet_runner.core.checks.parsers.kernel_lines import readable
 from fleet_runner.core.checks.parsers.xid import KernelLog, SxidLine, XidLine
+from fleet_runner.core.checks.shared.treated_faults import TREATED, untreated
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.faults import nvlink5, sxid
 from fleet_runner.core.faults.xid import NVLINK, NVLINK5, RECOVERY, RECOVERY_ACTION, row

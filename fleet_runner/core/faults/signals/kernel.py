@@ -13,7 +13,6 @@ from fleet_runner.core.checks.catalogue import (
     file_systems,
     hca_events,
     kernel_log,
-    logged,
     memory_errors,
 )
 from fleet_runner.core.checks.catalogue import pcie_devices as pcie
@@ -21,6 +20,7 @@ from fleet_runner.core.checks.catalogue.xid import of_sxid, of_xid
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.checks.parsers import xid
 from fleet_runner.core.checks.parsers.xid import FALLEN_OFF_THE_BUS, SxidLine, XidLine
+from fleet_runner.core.checks.shared import kernel_messages
 from fleet_runner.core.checks.verdicts import Finding, Remedy
 from fleet_runner.core.faults.signals.clock import settled
 from fleet_runner.core.faults.signals.signal import Signal, Source
@@ -74,12 +74,12 @@ def _of_node(mine: Sequence[Line], heard: float) -> Iterator[Signal]:
         yield from _gpus(mine, heard)
 
 
-def _logged(line: Line, table: Sequence[logged.Known], heard: float) -> Iterator[Signal]:
+def _logged(line: Line, table: Sequence[kernel_messages.Known], heard: float) -> Iterator[Signal]:
     codes = {each.rule.code for each in table if each.rule.word in line.text}
     if codes:
         known = [each for each in TABLE if each.rule.code in codes]  # the first row of a code says what it means
         reading = Reading("line", ReadEnd.OK, f"{line.text}\n")
-        for finding in logged.findings(reading, known, Expected(line.host)):
+        for finding in kernel_messages.findings(reading, known, Expected(line.host)):
             yield _signal(line, finding, heard)
 
 

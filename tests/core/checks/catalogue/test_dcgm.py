@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.catalogue import CHECKS, dcgm
-from fleet_runner.core.checks.catalogue.dcgm_errors import BY_ERROR, OWN_TROUBLE, remedy
 from fleet_runner.core.checks.check import Order
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers.dcgm import Outcome, Warned
+from fleet_runner.core.checks.shared.dcgm_errors import BY_ERROR, OWN_TROUBLE, remedy
 from fleet_runner.core.checks.verdicts import Remedy, Result, Verdict
 from tests.core.checks.catalogue.judging import DEVICE, NODE, PROFILE, SMI, judged, remedies, text_of
 from tests.core.checks.healthy.active_gpu import ended

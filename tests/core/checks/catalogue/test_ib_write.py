@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.catalogue import ib_write
-from fleet_runner.core.checks.catalogue.blame import culprits
 from fleet_runner.core.checks.check import Order
 from fleet_runner.core.checks.evidence import Expected
+from fleet_runner.core.checks.shared.culprits import culprits
 from fleet_runner.core.checks.verdicts import Remedy, Result, Verdict
 from tests.core.checks.catalogue.judging import NODE, judged, remedies
 from tests.core.checks.healthy import text_of

@@ -2,11 +2,12 @@
 
 import pytest
 
-from fleet_runner.core.checks.catalogue import CHECKS, gpu_names
-from fleet_runner.core.checks.catalogue.gpus import described
+from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import run
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.checks.parsers import nvidia_smi
+from fleet_runner.core.checks.shared import gpu_names
+from fleet_runner.core.checks.shared.gpus import described
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from tests.core.checks.catalogue.judging import DEVICE, DMESG, EXPECTED, NODE, PROFILE, SMI
 

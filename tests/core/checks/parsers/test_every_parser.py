@@ -28,6 +28,7 @@ from fleet_runner.core.checks.parsers import (
 )
 from fleet_runner.core.firmware import inventory
 from tests.core.checks.catalogue.judging import DMESG, KINDS, SMI, burn_job, text_of
+from tests.examples import examples
 
 BURN = text_of("gpu_burn/ok.txt")
 
@@ -90,7 +91,7 @@ def test_any_text_is_read_or_refused(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(PARSERS))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(data=st.data())
 def test_any_bent_answer_is_read_or_refused(name: str, data: st.DataObject) -> None:
     """A real answer with a stretch replaced reaches further into a parser than any random text."""

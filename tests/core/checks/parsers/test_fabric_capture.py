@@ -13,6 +13,7 @@ from fleet_runner.core.checks.parsers import ibdiagnet, iblinkinfo
 from fleet_runner.core.checks.parsers.discovery import Discovery, FabricPort
 from fleet_runner.core.checks.parsers.fabric_capture import read
 from tests.core.checks.catalogue.judging import cuts, text_of
+from tests.examples import examples
 
 TEXTS = {
     "ibnetdiscover": text_of("ibnetdiscover/plain.txt"),
@@ -69,7 +70,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 @FORMS
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(data=st.data())
 def test_any_bent_capture_is_read_or_refused(text: str, data: st.DataObject) -> None:
     """A real answer with a stretch replaced reaches further into a reader than any random text."""

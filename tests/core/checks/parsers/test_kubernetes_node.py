@@ -12,6 +12,7 @@ from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers import kubernetes_node
 from fleet_runner.core.checks.parsers.kubernetes_node import CORDONED, MANAGER, TAINT, kept, parse, standing
 from fleet_runner.core.lifecycle.scheduler import By, Seen, marked
+from tests.examples import examples
 
 OURS = marked("gpu-1", "REBOOT: Xid 79", By.RUNNER)
 KEPT_AWAY = {"key": TAINT, "effect": "NoSchedule"}
@@ -142,7 +143,7 @@ def test_what_is_no_object_of_the_api_servers_is_refused(part: str) -> None:
             kept(node, pods)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(data=st.data())
 def test_any_json_in_any_place_is_read_or_refused(data: st.DataObject) -> None:
     """A value of another type, anywhere in the answer or in what was kept of it."""

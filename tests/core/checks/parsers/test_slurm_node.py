@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers import slurm_node
 from fleet_runner.core.lifecycle.scheduler import By, Seen, marked
+from tests.examples import examples
 
 SHOWN = """\
 NodeName=n1 Arch=x86_64 CoresPerSocket=1 
@@ -118,7 +119,7 @@ def test_a_drain_of_ours_takes_no_reason_away(state: str, reason: str, may: bool
     assert slurm_node.drainable("n1", shown(state, reason)) is may
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(text=st.text(max_size=100), at=st.integers(0, 500), cut=st.integers(0, 60))
 def test_any_bent_answer_is_read_or_refused(text: str, at: int, cut: int) -> None:
     """Nothing else ever leaves the parser; what was drained by somebody else never looks like ours."""

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.checks.catalogue.logged import findings
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.checks.shared.kernel_messages import findings
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.signals import json_lines
 from fleet_runner.core.faults.signals.kernel import LONGEST, TABLE, Line, read

@@ -3,9 +3,9 @@
 import pytest
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.checks.catalogue import jobs
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.checks.parsers.job import Job
+from fleet_runner.core.checks.shared import jobs
 from fleet_runner.core.checks.verdicts import PREEMPTED, Result, Verdict
 
 EXPECTED = Expected("gpu-01")

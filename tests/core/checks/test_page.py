@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.checks.catalogue import CHECKS, page
+from fleet_runner.core.checks import page
+from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import Check, Code, Measure, Order, Readings
 from fleet_runner.core.checks.evidence import Expected, Read, ReadKind
 from fleet_runner.core.checks.reads import READS

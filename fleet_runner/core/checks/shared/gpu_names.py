@@ -1,10 +1,10 @@
 """How findings name a GPU that a test under load knows only by a number of its own."""
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.checks.catalogue.gpus import presence
 from fleet_runner.core.checks.check import Readings
 from fleet_runner.core.checks.parsers import nvidia_smi
 from fleet_runner.core.checks.parsers.nvidia_smi import Gpu
+from fleet_runner.core.checks.shared.gpus import presence
 
 BY_PCI = ("env", "CUDA_DEVICE_ORDER=PCI_BUS_ID")
 """Before a command that uses CUDA: it then numbers GPUs as nvidia-smi does, not the fastest first."""

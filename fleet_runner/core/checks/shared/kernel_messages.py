@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from fleet_runner.core.checks.answers import about, fault_key, text_of
-from fleet_runner.core.checks.catalogue.treated import untreated
 from fleet_runner.core.checks.evidence import Expected, Reading
 from fleet_runner.core.checks.parsers import kernel_log
 from fleet_runner.core.checks.parsers.kernel_log import Event, Rule
+from fleet_runner.core.checks.shared.treated_faults import untreated
 from fleet_runner.core.checks.verdicts import Finding, Remedy
 
 HANDS = frozenset({Remedy.TRIAGE, Remedy.RMA, Remedy.RECABLE})

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.checks.catalogue.counted import DAY, growth
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
+from fleet_runner.core.checks.shared.counter_growth import DAY, growth
 
 COUNTS = st.dictionaries(st.sampled_from("abc"), st.integers(0, 1000))
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from fleet_runner.core.checks.catalogue import CHECKS
-from fleet_runner.core.checks.catalogue.coverage import filled, named, strangers
+from fleet_runner.core.checks.coverage import filled, named, strangers
 
 PAGE = """
 | theirs | looks at | ours |

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.checks.catalogue import CHECKS
-from fleet_runner.core.checks.catalogue.by_hand import FEW, nearest, refusal
+from fleet_runner.core.checks.on_demand import FEW, nearest, refusal
 from fleet_runner.core.lifecycle.states import Stage
 
 
