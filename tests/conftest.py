@@ -15,14 +15,15 @@ from hypothesis import settings
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.budgets.modes import Mode, Scope, Setting
 from tests.booting import image
+from tests.examples import OF_A_HUNDRED
 
 ROOT = Path(__file__).resolve().parent.parent
 NO_SKIPS = "FLEET_NO_SKIPS"
-LONG = ("e2e", "scenarios")
+LONG = ("chaos", "e2e", "scenarios")
 """Folders whose modules take minutes each."""
 
 # How long an example takes says how busy the computer is, and nothing about the code.
-settings.register_profile("fleet", deadline=None, max_examples=int(os.environ.get("FLEET_EXAMPLES", "100")))
+settings.register_profile("fleet", deadline=None, max_examples=OF_A_HUNDRED)
 settings.load_profile("fleet")
 
 for _number in (signal.SIGINT, signal.SIGHUP):  # ignored where the tests were started in the background, by nohup

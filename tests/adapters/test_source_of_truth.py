@@ -14,6 +14,7 @@ from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Rack, Termination
 from tests.adapters.netbox.standin import TOKEN, as_netbox, serving
 from tests.adapters.sitefiles.writer import write_site
+from tests.examples import examples
 from tests.fleets import fleets
 
 Read = Callable[[Fleet], Fleet]
@@ -45,7 +46,7 @@ def read(request: pytest.FixtureRequest) -> Iterator[Read]:
 
 
 @given(fleet=fleets())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_what_is_written_is_what_is_read(read: Read, fleet: Fleet) -> None:
     found = read(fleet)
     assert replace(found, revision="") == fleet

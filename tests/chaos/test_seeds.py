@@ -46,18 +46,18 @@ def seeds(*arguments: str, patience: float = 2000.0) -> None:
 
 def test_one_runner_on_sqlite() -> None:
     """It is killed and stopped, its supervisors and plays too, and its database is locked."""
-    seeds("--database", "sqlite", "--seeds", "4", "--in-a-row", "4", *SMALL)
+    seeds("--database", "sqlite", "--seeds", "2", "--in-a-row", "2", *SMALL)
 
 
 def test_three_runners_on_postgresql(postgresql: None) -> None:
     """Any of them is killed or stopped, with or without what it carries; the database crashes, and is cut off."""
-    seeds("--seeds", "20", "--in-a-row", "10", *SMALL, "--first", "101")
+    seeds("--seeds", "6", "--in-a-row", "3", *SMALL, "--first", "101")
 
 
 def test_nobody_comes_to_a_person_for_what_became_of_us(postgresql: None) -> None:
     """The hardware is healthy: every node serves at last, none was in triage, and there was no ticket."""
-    seeds("--healthy", "--seeds", "6", "--in-a-row", "3", *SMALL, "--first", "301")
-    seeds("--healthy", "--database", "sqlite", "--seeds", "2", "--in-a-row", "2", *SMALL, "--first", "401")
+    seeds("--healthy", "--seeds", "4", "--in-a-row", "2", *SMALL, "--first", "301")
+    seeds("--healthy", "--database", "sqlite", "--seeds", "2", "--in-a-row", "1", *SMALL, "--first", "401")
 
 
 @pytest.mark.nightly

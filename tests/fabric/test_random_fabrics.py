@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.plan import Action, Exchange, Restore, apply
+from tests.examples import examples
 from tests.fabric.building import Fabric, leaf_name, spine_name
 from tests.fabric.judging import judged
 from tests.fabric.rendering import Form, ports, rendered
@@ -127,7 +128,7 @@ def spare(fabric: Fabric) -> frozenset[Port]:
 
 
 @pytest.mark.nightly
-@settings(max_examples=FABRICS, deadline=None)
+@settings(max_examples=examples(FABRICS), deadline=None)
 @given(FABRIC, PLUGS, FORM)
 def test_the_plan_restores_the_design_with_the_fewest_touches(
     fabric: Fabric, faults: list[FaultAt], form: Form
@@ -147,7 +148,7 @@ def test_the_plan_restores_the_design_with_the_fewest_touches(
 
 
 @pytest.mark.nightly
-@settings(max_examples=FABRICS // 3, deadline=None)
+@settings(max_examples=examples(FABRICS // 3), deadline=None)
 @given(FABRIC, DEVICES, FORM)
 def test_the_plan_restores_the_design_where_devices_were_exchanged_too(
     fabric: Fabric, faults: list[FaultAt], form: Form
@@ -160,7 +161,7 @@ def test_the_plan_restores_the_design_where_devices_were_exchanged_too(
     assert touches(actions) <= fewest(frozenset(known.links), plugged)
 
 
-@settings(max_examples=FABRICS // 6, deadline=None)
+@settings(max_examples=examples(FABRICS // 6), deadline=None)
 @given(FABRIC, DEVICES, FORM, FORM)
 def test_how_a_capture_is_written_changes_no_fault(
     fabric: Fabric, faults: list[FaultAt], one: Form, other: Form

@@ -22,6 +22,7 @@ from fleet_runner.cli.inventory.netbox import progress
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.records import Cable, Fleet, Interface, Termination
 from tests.cli.conftest import Said, typed
+from tests.examples import examples
 from tests.fleets import fleets
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin
@@ -65,7 +66,7 @@ def held_in_netbox(draw: st.DrawFn) -> Fleet:
 
 
 @given(fleet=held_in_netbox())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_what_is_pulled_is_read_as_the_same_fleet_and_stays_the_same(fleet: Fleet) -> None:
     with TemporaryDirectory() as name:
         folder = Path(name) / "site"

@@ -11,6 +11,7 @@ from fleet_runner.adapters import netbox
 from fleet_runner.adapters.netbox import cable_status
 from fleet_runner.adapters.netbox.cable_status import CHUNK, Written
 from tests.adapters.netbox.standin import TOKEN, Lists, Row, Standin, serving
+from tests.examples import examples
 
 QUICK = netbox.Timeouts(connect_seconds=2, read_seconds=10, retries=2, backoff_seconds=0.01)
 STATUSES = ("planned", "connected", "decommissioning")
@@ -208,7 +209,7 @@ def test_a_netbox_in_another_time_zone_has_the_same_tags(standin: Standin) -> No
     ids=st.sets(st.integers(1, 200), max_size=120),
     refused=st.sets(st.integers(1, 200), max_size=3),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_only_what_was_planned_is_changed(before: dict[int, str], ids: set[int], refused: set[int]) -> None:
     custom = {number: {"custom": "missing"} for number in refused}
     rows = [cable(number, status) | custom.get(number, {}) for number, status in before.items()]

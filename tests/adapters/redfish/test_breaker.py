@@ -19,6 +19,7 @@ from fleet_runner.adapters.redfish.credential_breaker import FIRST_PAUSE, MOST_P
 from fleet_runner.core.base.errors import BmcError
 from fleet_runner.settings import Settings
 from tests.adapters.redfish.replay import PASSWORD, QUICK, USER, Replay, replayed, small
+from tests.examples import examples
 
 REFUSED = r"refused the BMC credentials \(401\); do not retry"
 ASK = """
@@ -251,7 +252,7 @@ def test_a_clock_that_was_set_back_keeps_nobody_out_for_years(
         pass
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tries=st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), st.floats(0, 30_000)), max_size=12))
 def test_whoever_tries_whatever_no_password_is_heard_twice_within_its_pause(
     tmp_path_factory: pytest.TempPathFactory, tries: list[tuple[str, float]]

@@ -14,6 +14,7 @@ from fleet_runner.adapters.redfish import Bmc, Limits, credentials
 from fleet_runner.core.base.errors import BmcError, SettingsError
 from fleet_runner.settings import Settings
 from tests.adapters.redfish.replay import PASSWORD, QUICK, USER, replayed, small, talk
+from tests.examples import examples
 
 WORDS = (
     "@odata.id",
@@ -241,7 +242,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(collection=JSON, system=JSON, manager=JSON)
 def test_whatever_a_bmc_says_the_only_error_is_a_bmc_error(collection: Any, system: Any, manager: Any) -> None:
     odata = {"@odata.id": "/redfish/v1/Systems"}

@@ -20,6 +20,7 @@ from fleet_runner.core.inventory.consistency import Problem
 from fleet_runner.core.inventory.records import Cable, Fleet, Interface, Management, Part, Termination, nodes
 from tests.adapters.sitefiles.faults import FAULTS, SITE, Fault
 from tests.adapters.sitefiles.writer import write_site
+from tests.examples import examples
 from tests.fleets import fleets
 
 
@@ -85,7 +86,7 @@ def test_a_fault_names_its_file_and_line_and_what_was_expected(site: Path, fault
 
 
 @given(data=st.data(), fleet=fleets())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_a_fault_is_found_in_any_site(data: st.DataObject, fleet: Fleet) -> None:
     """One wrong line in a generated site: the first problem names that line."""
     fields = ("device_type", "role", "site", "position", "serial", "oob_ip")
@@ -104,7 +105,7 @@ def test_a_fault_is_found_in_any_site(data: st.DataObject, fleet: Fleet) -> None
 
 
 @given(data=st.data(), fleet=fleets())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_a_damaged_site_is_read_or_refused_and_nothing_else(data: st.DataObject, fleet: Fleet) -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -125,7 +126,7 @@ def test_a_damaged_site_is_read_or_refused_and_nothing_else(data: st.DataObject,
 
 
 @given(fleet=fleets(), data=st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_records_may_be_split_over_files_and_forms(fleet: Fleet, data: st.DataObject) -> None:
     rows = writing.rows(fleet)
     with TemporaryDirectory() as name:
@@ -306,7 +307,7 @@ def test_it_reads_the_same_without_the_fast_yaml_reader(site: Path, monkeypatch:
 
 
 @given(st.text(max_size=30))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_any_yaml_is_read_as_pyyaml_reads_it_or_refused(text: str) -> None:
     """The tree means what PyYAML means by the same text, but for what JSON cannot carry."""
     told: list[Problem] = []

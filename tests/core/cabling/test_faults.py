@@ -16,6 +16,7 @@ from fleet_runner.core.cabling.names import bind, names
 from fleet_runner.core.cabling.plan import Add, Record, Restore, apply
 from tests.core.cabling.fabrics import SERVERS, rails
 from tests.core.cabling.plugging import exchanged, seen, swapped, without
+from tests.examples import examples
 
 MOST = 40
 """Mishaps at once."""
@@ -112,7 +113,7 @@ def actions_of(faults: tuple[Fault, ...]) -> list[object]:
     return every
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(scenes())
 def test_all_plans_together_restore_the_design(scene: Scene) -> None:
     verdicts = judged(scene)
@@ -121,7 +122,7 @@ def test_all_plans_together_restore_the_design(scene: Scene) -> None:
     assert {each for each in done if not left.intersection(each)} == set(scene.designed) - set(verdicts.silent)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(scenes(CABLES))
 def test_no_plan_takes_a_touch_more_than_it_must(scene: Scene) -> None:
     """Each path or cycle needs as many as it has cables of one sort; devices told apart as a whole need fewer."""
@@ -136,7 +137,7 @@ def test_no_plan_takes_a_touch_more_than_it_must(scene: Scene) -> None:
     assert touches == fewest or WHOLE & {fault.kind for fault in verdicts.faults}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(scenes(), st.randoms(use_true_random=False))
 def test_what_is_said_depends_on_nothing_but_the_cables(scene: Scene, order: Random) -> None:
     """Neither on the order in which they are told, nor on the end that tells: keys are the tickets'."""
@@ -146,7 +147,7 @@ def test_what_is_said_depends_on_nothing_but_the_cables(scene: Scene, order: Ran
     assert keys == sorted(set(keys))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(scenes())
 def test_no_link_is_in_two_faults_and_every_fault_says_what_to_do(scene: Scene) -> None:
     verdicts = judged(scene)

@@ -16,6 +16,7 @@ from fleet_runner.core.cabling.picture import FAULTS, LINKS, STEPS, svg
 from fleet_runner.core.cabling.picture_layout import layout, natural
 from fleet_runner.core.cabling.plan import Action, Add, Exchange, Move, Record, Remove, Reseat, Restore
 from tests.core.cabling.fabrics import Story, places, rails, stories
+from tests.examples import examples
 
 E = rails(4, 4)
 HERE = places(E)
@@ -57,7 +58,7 @@ def a_fault(
     return Fault(kind, "key", "What it is.", steps, actions, ports, tuple(expected), tuple(observed))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(stories())
 def test_every_fault_becomes_one_document_that_a_browser_reads(story: Story) -> None:
     """Each link once, in the style of what it is; the same faults give the same text."""
@@ -69,7 +70,7 @@ def test_every_fault_becomes_one_document_that_a_browser_reads(story: Story) -> 
     assert svg(faults, HERE) == svg(faults, HERE)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(min_size=1, max_size=80), st.text(min_size=1, max_size=80), st.text(max_size=300))
 def test_nothing_that_a_node_calls_itself_gets_out_of_its_text(device: str, interface: str, message: str) -> None:
     """No element, no attribute, no control character comes from a name."""

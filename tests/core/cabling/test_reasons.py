@@ -11,6 +11,7 @@ from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.cabling.plan import Add, Record, Reseat, Restore
 from fleet_runner.core.cabling.reasons import done_when, why
 from tests.core.cabling.fabrics import Story, places, rails, stories
+from tests.examples import examples
 
 E = rails(4, 2)
 HERE = places(E)
@@ -26,7 +27,7 @@ def without(*gone: Link) -> list[Link]:
     return [each for each in E if each not in gone]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(stories())
 def test_every_fault_says_why_and_what_proves_it_gone(story: Story) -> None:
     """No plan takes more touches than it says that any must."""

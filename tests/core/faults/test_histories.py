@@ -14,6 +14,7 @@ from fleet_runner.core.lifecycle.runs import Held, IntentKind
 from fleet_runner.core.lifecycle.states import Condition, State
 from fleet_runner.core.lifecycle.view import RUNNER
 from tests.core.living import KINDS, SERVING, Life, is_kept, moved, tried
+from tests.examples import examples
 from tests.making import NOW, SINCE, a_node
 
 DAY = 86_400.0
@@ -64,7 +65,7 @@ def maintain(life: Life, *, on: bool) -> None:
     life.node = replace(life.node, conditions=others | mine)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(histories, policies)
 def test_what_must_never_happen_does_not(history: list[Step], rules: Rules) -> None:
     """Held and maintained nodes stay, no remedy is tried beyond its cap, none that was cancelled, none unasked."""
@@ -89,7 +90,7 @@ def test_what_must_never_happen_does_not(history: list[Step], rules: Rules) -> N
             assert not waived.intersection(action.faults)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(histories, policies)
 def test_without_a_fault_nothing_moves_a_node(history: list[Step], rules: Rules) -> None:
     """Not that a check has no answer, nor how long; only people do."""
@@ -97,7 +98,7 @@ def test_without_a_fault_nothing_moves_a_node(history: list[Step], rules: Rules)
     assert moved(lived(quiet, rules)) == []
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(histories, policies)
 def test_a_customers_node_is_never_acted_on(history: list[Step], rules: Rules) -> None:
     """Whatever is told of it, it stays as it is; what a person asks for is done."""
@@ -107,7 +108,7 @@ def test_a_customers_node_is_never_acted_on(history: list[Step], rules: Rules) -
     assert not is_kept(life.node)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(histories, policies)
 def test_a_node_that_is_well_serves_again_with_nothing_left_over(history: list[Step], rules: Rules) -> None:
     """No cordon, nothing pending, nothing advised, no alarm: in production, unless a person is to look at it."""
@@ -125,7 +126,7 @@ def test_a_node_that_is_well_serves_again_with_nothing_left_over(history: list[S
         assert all(each.ended_at is not None for each in life.attempts)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(histories)
 def test_what_was_cancelled_does_not_come(history: list[Step]) -> None:
     """The same faults, cancelled while they are seen, lead to nothing for as long as they last."""

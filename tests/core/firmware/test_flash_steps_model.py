@@ -26,6 +26,7 @@ from fleet_runner.core.firmware.flash import (
 from fleet_runner.core.firmware.flash_steps import decide
 from fleet_runner.core.firmware.unobserved import gaps
 from tests.core.firmware.bmc_model import ANOTHER, NEW, OLD, PACE, Bmc, BmcBehaviour, Fate, LostError, a_flash
+from tests.examples import examples
 
 ATTEMPTS = 2
 SWALLOWED = 3
@@ -304,7 +305,7 @@ class Flashing(RuleBasedStateMachine):
 
 
 def test_no_flash_is_repeated_or_forgotten_and_power_stays_away_from_it() -> None:
-    run_state_machine_as_test(Flashing, settings=settings(max_examples=1_000, stateful_step_count=15))
+    run_state_machine_as_test(Flashing, settings=settings(max_examples=examples(1_000), stateful_step_count=15))
 
 
 @pytest.mark.nightly

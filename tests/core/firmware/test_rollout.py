@@ -24,6 +24,7 @@ from fleet_runner.core.firmware.turns import Member, MemberStatus, RolloutStep
 from fleet_runner.core.firmware.waves import NO_WAVE, plan, spread
 from fleet_runner.core.lifecycle.states import Event, State
 from tests.core.firmware.rolling import ENDED, Rolling, a_rollout
+from tests.examples import examples
 from tests.making import a_node
 
 RACKS = st.dictionaries(
@@ -69,7 +70,7 @@ def told(rolling: Rolling, chapter: str | tuple[int, bool]) -> None:
 
 
 @given(RACKS, PACE, STORY)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_no_story_takes_more_than_a_wave_out_or_opens_one_on_failures(
     racks: dict[str, str], pace: tuple[int, int, float], story: list[str | tuple[int, bool]]
 ) -> None:
@@ -94,7 +95,7 @@ def test_no_story_takes_more_than_a_wave_out_or_opens_one_on_failures(
 
 
 @given(RACKS, PACE, STORY)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_in_the_end_every_node_is_done_failed_or_skipped(
     racks: dict[str, str], pace: tuple[int, int, float], story: list[str | tuple[int, bool]]
 ) -> None:
@@ -121,7 +122,7 @@ def test_in_the_end_every_node_is_done_failed_or_skipped(
 
 
 @given(RACKS, PACE, STORY)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_runner_that_dies_before_it_wrote_changes_nothing(
     racks: dict[str, str], pace: tuple[int, int, float], story: list[str | tuple[int, bool]]
 ) -> None:

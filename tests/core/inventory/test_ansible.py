@@ -23,6 +23,7 @@ from fleet_runner.core.inventory.records import (
     Termination,
     nodes,
 )
+from tests.examples import examples
 from tests.fleets import fleets
 
 GPU = Device(
@@ -62,7 +63,7 @@ IDLE_CABLES = tuple(
 
 
 @given(fleets())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_every_device_is_in_its_groups_and_nodes_are_nodes(fleet: Fleet) -> None:
     found = ansible.groups(fleet)
     assert found["nodes"] == [node.name for node in nodes(fleet)]
@@ -74,7 +75,7 @@ def test_every_device_is_in_its_groups_and_nodes_are_nodes(fleet: Fleet) -> None
 
 
 @given(fleets())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_every_cable_is_a_link_of_both_its_ends(fleet: Fleet) -> None:
     found = ansible.links(fleet)
     assert sum(map(len, found.values())) == 2 * len(fleet.cables)
@@ -86,7 +87,7 @@ def test_every_cable_is_a_link_of_both_its_ends(fleet: Fleet) -> None:
 
 
 @given(fleets())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_all_of_it_is_json_and_the_same_one_by_one(fleet: Fleet) -> None:
     together = ansible.all_hostvars(fleet)
     assert json.loads(json.dumps(together)) == together
@@ -258,7 +259,7 @@ def test_a_fabric_is_a_host_with_its_switches_and_the_first_ports_that_can_read_
 
 
 @given(fleets())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_every_observer_is_a_node_with_a_cable_to_a_switch_of_its_fabric(fleet: Fleet) -> None:
     found = ansible.fabric_hostvars(fleet)
     assert json.loads(json.dumps(found)) == found

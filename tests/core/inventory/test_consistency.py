@@ -21,6 +21,7 @@ from fleet_runner.core.inventory.consistency import (
     show,
 )
 from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Rack, Termination
+from tests.examples import examples
 from tests.fleets import fleets
 
 T = TypeVar("T")
@@ -106,7 +107,7 @@ def locations(*records: Location) -> Draft:
 
 
 @given(fleets())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_fleet_that_makes_sense_has_no_problems_and_settles_into_itself(fleet: Fleet) -> None:
     draft = draft_of(fleet)
     assert list(problems(draft)) == []
@@ -114,7 +115,7 @@ def test_a_fleet_that_makes_sense_has_no_problems_and_settles_into_itself(fleet:
 
 
 @given(fleets(), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_whatever_is_said_twice_is_found(fleet: Fleet, data: st.DataObject) -> None:
     draft = draft_of(fleet)
     kind = data.draw(st.sampled_from([name for name in ("sites", "racks", "devices") if getattr(draft, name)]))

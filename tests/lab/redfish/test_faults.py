@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.lab.redfish import FAULTS, BmcBehaviour, Durations, Emulator, RulesError
 from fleet_runner.lab.redfish.rules import Rules, checked, load
+from tests.examples import examples
 from tests.lab.redfish.talking import Client, emulator, over, wait
 
 INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory"
@@ -225,7 +226,7 @@ def test_rules_are_read_from_a_file(tmp_path: Path) -> None:
         load(path)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.sampled_from(sorted(FAULTS)), st.integers(0, 3))
 def test_every_fault_can_be_asked_for_by_its_name_alone(name: str, at: int) -> None:
     events = FAULTS[name].events

@@ -14,6 +14,7 @@ from fleet_runner.core.base.errors import DocumentError, JoinError, SettingsErro
 from fleet_runner.core.boot.facts import Facts
 from fleet_runner.services.boot.documents import Documents
 from fleet_runner.services.boot.values import tojson
+from tests.examples import examples
 from tests.services.boot import sites
 from tests.services.boot.sites import known
 
@@ -120,7 +121,7 @@ def test_a_changed_file_counts_at_once(tmp_path: Path) -> None:
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_no_value_of_the_source_of_truth_changes_a_documents_shape(name: str, user: str) -> None:
     facts = known(name, ansible_user=user)
     meta, vendor = read(DOCUMENTS.meta_data(facts)), read(DOCUMENTS.vendor_data(facts))
@@ -130,7 +131,7 @@ def test_no_value_of_the_source_of_truth_changes_a_documents_shape(name: str, us
 
 
 @given(PLAIN)
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_json_means_the_same_in_yaml(value: Any) -> None:
     assert read(tojson(value).encode()) == sound(value)
 

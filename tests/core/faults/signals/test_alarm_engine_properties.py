@@ -16,6 +16,7 @@ from fleet_runner.core.faults.signals.node_alarms import BURST, PER_SECOND
 from fleet_runner.core.faults.signals.signal import Signal
 from tests.core.faults.signals.model import Model
 from tests.core.faults.signals.telling import NOW, Rules, signal
+from tests.examples import examples
 
 CODES = ("xid.1", "xid.2", "sxid.3")
 
@@ -62,7 +63,7 @@ def standing(stored: dict[tuple[str, str, str], Alarm]) -> dict[tuple[str, str, 
     return {fault: each.raised_at is not None for fault, each in stored.items() if each.cleared_at is None}
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(followed, arrivals, st.lists(st.integers(0, 24), max_size=6))
 def test_a_desk_does_what_a_slow_model_does(
     following: Rules, arriving: list[tuple[Signal, int]], twice: list[int]

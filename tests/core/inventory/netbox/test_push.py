@@ -20,6 +20,7 @@ from fleet_runner.core.inventory.records import (  # fmt: skip
     Rack,
     Termination,
 )
+from tests.examples import examples
 from tests.fleets import fleets
 from tests.small_fleet import ENDS, FLEET, LEAF, NODE, PORTS, TYPE
 
@@ -55,19 +56,19 @@ def everything(fleet: Fleet) -> Known:
 
 
 @given(fleet=fleets())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_what_netbox_says_already_is_not_written(fleet: Fleet) -> None:
     assert plan(fleet, fleet, everything(fleet)).steps == ()
 
 
 @given(fleet=fleets())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_nothing_is_taken_out_of_a_netbox_that_has_more(fleet: Fleet) -> None:
     assert plan(EMPTY, fleet, Known()).steps == ()
 
 
 @given(fleet=fleets())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_into_an_empty_netbox_everything_is_new_in_an_order_it_can_take(fleet: Fleet) -> None:
     planned = plan(fleet, EMPTY, Known())
     kinds = [step.kind for step in planned.steps]

@@ -16,6 +16,7 @@ from fleet_runner.core.lifecycle.wipe.planner import MOST_LOST, Item, Missing, N
 from fleet_runner.core.lifecycle.wipe.reports import Report, TryStatus
 from fleet_runner.core.lifecycle.wipe.wanted import WipePlan
 from tests.core.lifecycle.wipe.looks import GONE, HOLDING, NOW, NVME, SINCE, disk, report, tpm, wanting
+from tests.examples import examples
 
 STAY = Stay(SINCE, NOW)
 DONE = Sanitize(Sanitized.DONE, erased=True, share=1.0)
@@ -94,7 +95,7 @@ def test_every_device_has_one_answer_with_a_reason(found: list[Device], own: fro
 ENDS = st.sampled_from(["well", "well", "fails", "holds", "reboots", "killed"])
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(FOUND, st.lists(ENDS, min_size=1, max_size=8), st.booleans())
 def test_every_wipe_comes_to_an_end_and_each_device_is_erased_at_most_once_for_good(
     found: list[Device], ends: list[str], remembers: bool

@@ -9,6 +9,7 @@ from fleet_runner.core.reliability.trends import autocorrelated
 from fleet_runner.core.reliability.trends.autocorrelated import Autocorrelation
 from fleet_runner.core.reliability.trends.autocorrelation import NEW, likeness, without
 from fleet_runner.core.reliability.trends.exact import Noise, look
+from tests.examples import examples
 
 ROWS, DAYS = 600, 90
 Numbers = np.ndarray[tuple[int, int], np.dtype[np.float32]]
@@ -80,7 +81,7 @@ def one(like: float, seed: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
 
 
 @given(st.integers(0, 10_000), st.integers(15, 60), st.sampled_from([-12.0, 10.0]))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_a_jump_within_noise_that_lasts_is_seen_on_its_day(seed: int, ago: int, size: float) -> None:
     """Or nearly; its first day says most of it."""
     values = one(0.7, seed) / 2
@@ -91,7 +92,7 @@ def test_a_jump_within_noise_that_lasts_is_seen_on_its_day(seed: int, ago: int, 
 
 
 @given(st.integers(0, 10_000), st.integers(40, 60))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_a_drift_within_noise_that_lasts_is_seen(seed: int, ago: int) -> None:
     """With its slope."""
     values = one(0.7, seed)
@@ -102,14 +103,14 @@ def test_a_drift_within_noise_that_lasts_is_seen(seed: int, ago: int) -> None:
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_noise_that_lasts_is_likely_to_be_noise(seed: int) -> None:
     """It is one series of many."""
     assert look(ALL, one(0.7, seed), LASTING).chance > 1e-4
 
 
 @given(st.integers(0, 10_000), st.integers(7, 16), st.floats(10, 80))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_one_wild_day_and_what_lasts_of_it_is_no_jump(seed: int, ago: int, size: float) -> None:
     """However wild it was: it is news of one day, and goes as noise does."""
     values = one(0.7, seed)
@@ -118,7 +119,7 @@ def test_one_wild_day_and_what_lasts_of_it_is_no_jump(seed: int, ago: int, size:
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_what_goes_down_and_then_up_as_far_is_no_drift(seed: int) -> None:
     """A line goes on from the level before it: one that begins below it has not come as far as it goes."""
     values = one(0.7, seed) / 2

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.core.reliability.trends.exact import Noise, look
+from tests.examples import examples
 
 DAYS = np.arange(90, dtype=np.float64)
 FLEET = Noise(1.0, 1.0, pooled=True)
@@ -17,7 +18,7 @@ def normal(seed: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
 
 
 @given(st.integers(0, 10_000), st.integers(15, 60), st.sampled_from([-8.0, 6.0, 20.0]))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_a_jump_is_a_jump_of_its_size_on_its_day(seed: int, ago: int, size: float) -> None:
     """Whenever it was, whichever way it went."""
     values = normal(seed)
@@ -31,7 +32,7 @@ def test_a_jump_is_a_jump_of_its_size_on_its_day(seed: int, ago: int, size: floa
 
 
 @given(st.integers(0, 10_000), st.integers(30, 90), st.sampled_from([-0.4, 0.4, 1.0]))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_a_drift_is_a_drift_with_its_slope(seed: int, ago: int, slope: float) -> None:
     """From a level, or over all days."""
     values = normal(seed)
@@ -44,7 +45,7 @@ def test_a_drift_is_a_drift_with_its_slope(seed: int, ago: int, slope: float) ->
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_noise_is_likely_to_be_noise(seed: int) -> None:
     """It is one series of many."""
     assert look(DAYS, normal(seed), FLEET).chance > 1e-4
