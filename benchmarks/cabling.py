@@ -21,11 +21,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import captures
 import peers
 
+from fleet_runner.core.cabling.binding import bind
 from fleet_runner.core.cabling.diff import diff
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.judge import hold
 from fleet_runner.core.cabling.links import Link, matching
-from fleet_runner.core.cabling.names import bind, names
+from fleet_runner.core.cabling.names import names
 from fleet_runner.core.checks.parsers import fabric_capture
 
 ROUNDS = 5

@@ -7,11 +7,12 @@ from fleet_runner.adapters.plays import profiles
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import EvidenceError, SettingsError
 from fleet_runner.core.cabling import extent
+from fleet_runner.core.cabling.binding import bind
 from fleet_runner.core.cabling.design import designed, guids, infiniband, places
 from fleet_runner.core.cabling.explain import Fault, Places
 from fleet_runner.core.cabling.fabrics import Fabric, fabrics
 from fleet_runner.core.cabling.judge import hold
-from fleet_runner.core.cabling.names import bind, names
+from fleet_runner.core.cabling.names import names
 from fleet_runner.core.checks.parsers import fabric_capture
 from fleet_runner.core.checks.parsers.discovery import Discovery
 from fleet_runner.core.inventory import ansible, profile
@@ -81,7 +82,7 @@ def _judged(fleet: Fleet, settings: Settings, fabric: Fabric, look: Discovery) -
     ports = [port for joined in links for port in joined]
     kinds = {name: fleet.devices[name].device_type for name in {port.device for port in ports} & fleet.devices.keys()}
     adapters = {kind: _adapters(settings, kind) for kind in set(kinds.values())}
-    known = names(ports, guids(plain), {name: adapters[kind] for name, kind in kinds.items()})
+    known = names(ports, guids(plain), {name: adapters[kind] for name, kind in kinds.items()}, links)
     seen = bind(look.links, known, look.unanswered)
     near = extent.near(links, fabric.switches, seen, where.servers)
     verdicts = hold(near, seen, where, share=settings.cabling_suspect_share)

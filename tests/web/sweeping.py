@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.design import designed, infiniband, places
 from fleet_runner.core.cabling.explain import Fault
 from fleet_runner.core.cabling.fabrics import fabrics
 from fleet_runner.core.cabling.judge import hold
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.checks.catalogue.fabric_cabling import finding
 from fleet_runner.core.checks.evidence import ReadEnd, Reading
 from fleet_runner.core.checks.verdicts import Finding, Result, Verdict

@@ -77,7 +77,8 @@ _SEVERITY = (Exit.OK, Exit.TROUBLE, Exit.NO)
 def _code(verdicts: Verdicts) -> Exit:
     if verdicts.faults and not verdicts.suspect:
         return Exit.NO
-    return Exit.TROUBLE if verdicts.suspect or verdicts.doubts or verdicts.silent else Exit.OK
+    untold = verdicts.suspect or verdicts.doubts or verdicts.silent or verdicts.unmapped
+    return Exit.TROUBLE if untold else Exit.OK
 
 
 def _print(found: list[Look]) -> None:

@@ -14,13 +14,14 @@ from fleet_runner.cli.cabling.captures import Capture, Neighbours, text
 from fleet_runner.core.base.errors import FleetError, SourceError
 from fleet_runner.core.cabling import ethernet, extent
 from fleet_runner.core.cabling.aliases import called, renamed
+from fleet_runner.core.cabling.binding import Bound, bind
 from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, places, planned
 from fleet_runner.core.cabling.exempt import READY
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.fabrics import Fabric, fabrics
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Verdicts, hold
 from fleet_runner.core.cabling.links import Link, Port
-from fleet_runner.core.cabling.names import Bound, Names, bind, bind_port, names
+from fleet_runner.core.cabling.names import Names, bind_port, names
 from fleet_runner.core.cabling.roles import is_server, servers
 from fleet_runner.core.checks.catalogue.fabric_cabling import LeftOut, left_out
 from fleet_runner.core.checks.parsers import cables_csv, names_csv
@@ -85,7 +86,8 @@ class Design:
         servers = self.places.servers
         near = extent.near(self.links, fabric.switches, observed, servers) if fabric else self.links
         left = self._left_out(near, observed)
-        verdicts = hold([each for each in near if each not in left], observed, self.places, share=self.share)
+        wanted = [each for each in near if each not in left]
+        verdicts = hold(wanted, observed, self.places, share=self.share, one_fabric=self.fleet is None)
         if fabric:
             mine = [each for each in extent.own(self.links, fabric.switches) if each not in left]
             verdicts, left = extent.narrowed(verdicts, mine, fabric.switches), left.at(fabric.switches)
@@ -188,7 +190,8 @@ def _names(
     links: Iterable[Link], adapters: Mapping[str, Mapping[str, str]], known: Mapping[str, Port], declared: Declared
 ) -> Names:
     """Gather what ports are called; what was declared by hand wins."""
-    ports = [port for joined in links for port in joined]
+    mine = tuple(links)
+    ports = [port for joined in mine for port in joined]
     spoken = {
         device: {
             **adapters.get(device, {}),
@@ -197,7 +200,7 @@ def _names(
         }
         for device in {port.device for port in ports}
     }
-    return names(ports, {**known, **declared.guids}, spoken)
+    return names(ports, {**known, **declared.guids}, spoken, mine)
 
 
 def _adapters(device_type: str) -> dict[str, str]:

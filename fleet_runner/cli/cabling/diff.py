@@ -15,8 +15,8 @@ from fleet_runner.cli.cabling.options import AsJson, Csv, Expected, Names, one_f
 from fleet_runner.cli.cabling.text import says
 from fleet_runner.core.base.errors import EvidenceError, FleetError
 from fleet_runner.core.base.printable import printable
+from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.changes import Changes, changes
-from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.lifecycle.runs import Run
 
 Look = Annotated[

@@ -38,21 +38,18 @@ def look(should: Design, seen: Capture | Neighbours, fabric: Fabric | None) -> L
     if isinstance(seen, Neighbours):
         return Look(seen.label, verdicts, hints=tuple(map(_strange, should.strange(seen))))
     strange = strange_adapters(seen.discovery, verdicts, should.names.spoken)
-    hints = (*filter(None, [left]), *strange, *_written(should, seen, verdicts))
+    hints = (*filter(None, [left]), *_skipped(seen), *strange)
     return Look(seen.label, verdicts, name, seen.run.id if seen.run else None, hints)
 
 
-def _written(should: Design, seen: Capture, verdicts: Verdicts) -> tuple[str, ...]:
-    """Say of a suspect capture that its names are the design's, written in capitals or not."""
-    if not verdicts.suspect:
+def _skipped(seen: Capture) -> tuple[str, ...]:
+    """Say which lines are no part of what the tool wrote."""
+    skipped = seen.discovery.skipped
+    if not skipped:
         return ()
-    designed = {name.casefold(): name for name in should.names.spoken}
-    said = {port.device for joined in should.bound(seen).links for port in joined} - should.names.spoken.keys()
-    alike = sorted(name for name in said if name.casefold() in designed)
-    if not alike:
-        return ()
-    first = f"{alike[0]}, in the design {designed[alike[0].casefold()]}"
-    return (f"{len(alike)} names differ from the design's in case only, the first: {first}. Write them alike.",)
+    number, line = skipped[0]
+    count = f"{len(skipped)} lines" if len(skipped) > 1 else "1 line"
+    return (f"{count} skipped that can be no record, the first: line {number}, {line[:60]!r}.",)
 
 
 def _strange(device: str) -> str:

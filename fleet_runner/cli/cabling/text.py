@@ -130,6 +130,13 @@ def _uncertain(verdicts: Verdicts) -> None:
     if verdicts.silent:
         links = _many(len(verdicts.silent), "designed link", "designed links")
         told.append(f"nothing is heard of {links}, the first: {says(verdicts.silent[0])}")
+    if verdicts.unmapped:
+        links = _many(len(verdicts.unmapped), "designed link is", "designed links are")
+        told.append(
+            f"{links} not compared, for nothing tells which port of the fabric is theirs, the first:"
+            f" {says(verdicts.unmapped[0])}; declare it with --names FILE, a CSV such as: device,interface,adapter /"
+            " leaf-01,IB1/1/1,1"
+        )
     unknown(told)
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.diff import diff
 from fleet_runner.core.cabling.links import Link, Port, PortTakenError, matching
-from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.cabling.plan import Add, Move, Remove, plan
 
 

@@ -7,13 +7,16 @@ after its cable has gone, and an unmanaged switch lets many hear each other.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Doubt, Verdicts, hold
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.cabling.names import Bound, Names, bind_port
+from fleet_runner.core.cabling.names import Names, bind_port
+from fleet_runner.core.cabling.port_numbers import Numbering, fitting
+from fleet_runner.core.cabling.port_spellings import panel_number, panel_ways, respelled
 from fleet_runner.core.checks.parsers.discovery import FabricPort
 from fleet_runner.core.checks.parsers.lldp import Neighbour
 
@@ -28,10 +31,14 @@ Captures = Mapping[str, Iterable[Neighbour]]
 
 @dataclass(frozen=True, slots=True)
 class BelievedLinks:
-    """Links that may be believed, and those that another port contradicts."""
+    """Links that may be believed, and those that another port contradicts.
+
+    `unmapped` are ports at one end of a cable whose other end has a name of a kind that nobody can match.
+    """
 
     links: frozenset[Link]
     disputed: frozenset[Link]
+    unmapped: frozenset[Port] = frozenset()
 
 
 def judge(  # noqa: PLR0913  what every judge takes, and addresses
@@ -45,7 +52,8 @@ def judge(  # noqa: PLR0913  what every judge takes, and addresses
 ) -> Verdicts:
     """Judge Ethernet links. `macs` are the ports that the source of truth knows by their address, in lower case.
 
-    `silent` are designed links of which no end is heard, `doubts` those of which only disputed things are.
+    `silent` are designed links of which no end is heard, `doubts` those of which only disputed things are, `unmapped`
+    those at which a port is heard under a name of a kind that the design does not use.
     """
     expected = tuple(designed)
     heard = listen(captures, known, expected, macs or {})
@@ -54,14 +62,14 @@ def judge(  # noqa: PLR0913  what every judge takes, and addresses
     for each in heard.disputed:
         for port in each:
             disputed[port].append(each)
-    silent, doubts, judged = list[Link](), list[Doubt](), list[Link]()
+    silent, unmapped, doubts, judged = list[Link](), list[Link](), list[Doubt](), list[Link]()
     for each in expected:
         if told.intersection(each):
             judged.append(each)
         elif instead := [other for port in each for other in disputed.get(port, ())]:
             doubts.append(Doubt(each, min(instead, key=lambda other: (other == each, other))))
         else:
-            silent.append(each)
+            (unmapped if heard.unmapped.intersection(each) else silent).append(each)
     bound = Bound(dict.fromkeys(heard.links, ""), strangers=_strangers(heard.links, judged, known))
     verdicts = hold(judged, bound, places, share=share)
     strange = heard.disputed - {doubt.seen for doubt in doubts}
@@ -71,6 +79,7 @@ def judge(  # noqa: PLR0913  what every judge takes, and addresses
         unbound=tuple(sorted({*verdicts.unbound, *strange})),
         doubts=tuple(doubts),
         silent=tuple(sorted(silent)),
+        unmapped=tuple(sorted(unmapped)),
     )
 
 
@@ -84,9 +93,12 @@ def _strangers(heard: Iterable[Link], designed: Iterable[Link], known: Names) ->
 def listen(captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port]) -> BelievedLinks:
     """Return what the captures tell together."""
     mine = {port: each for each in designed for port in each}
+    heard = {device: tuple(neighbours) for device, neighbours in captures.items()}
+    panels = _panels(heard, known, mine)
     told: dict[Port, Link] = {}
-    for device, neighbours in captures.items():
-        for near, links in _tellings(device, neighbours, known, macs).items():
+    unmapped: set[Port] = set()
+    for device, neighbours in heard.items():
+        for near, links in _tellings(device, neighbours, _Ports(known, macs, panels), unmapped).items():
             if one := _one(links, mine.get(near)):
                 told[near] = one
     both = {each for each in told.values() if told.get(each.a) == told.get(each.b)}
@@ -94,39 +106,94 @@ def listen(captures: Captures, known: Names, designed: Iterable[Link], macs: Map
     single = set(told.values()) - both
     claims = Counter(port for each in single for port in each)
     believed = {each for each in single if not any(port in taken or claims[port] > 1 for port in each)}
-    return BelievedLinks(frozenset(both | believed), frozenset(single - believed))
+    return BelievedLinks(frozenset(both | believed), frozenset(single - believed), frozenset(unmapped))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ports:
+    """What ports are called: in the design, by address, and by number on the fronts of SONiC's switches."""
+
+    known: Names
+    macs: Mapping[str, Port]
+    panels: Mapping[str, Mapping[int, Port]]
+
+    def named(self, device: str, names: Iterable[str]) -> Port | None:
+        """Return a port by what its device and others call it, the likeliest first; None if nobody can tell which."""
+        told = [name for name in names if name]
+        name = bind_port(device, "", self.known).device
+        spoken = self.known.spoken.get(name, {})
+        if not spoken or not told:
+            return Port(name, told[0]) if told else None
+        for each in told:
+            if each in spoken:
+                return spoken[each]
+        designed = {port.interface for port in spoken.values()}
+        found = [self._otherwise(name, each, designed) for each in told]
+        port = next((each for each in found if each and each.interface in designed), None)
+        return port or found[0]
+
+    def _otherwise(self, device: str, told: str, designed: Collection[str]) -> Port | None:
+        number = panel_number(told, designed)
+        if number is not None:
+            return self.panels.get(device, {}).get(number)
+        plain = _PLAIN_PORT.match(told)
+        if plain and (port := self.known.spoken[device].get(str(int(plain[1])))):
+            return port
+        found = respelled(told, designed)
+        return None if found is None else Port(device, found or told)
+
+
+def _panels(
+    heard: Mapping[str, Iterable[Neighbour]], known: Names, designed: Mapping[Port, Link]
+) -> dict[str, Mapping[int, Port]]:
+    """Return, of SONiC's switches that are heard by their other names, the port of each number."""
+    plugged: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for device, neighbours in heard.items():
+        for each in neighbours:
+            near, far = bind_port(device, each.interface, known), bind_port(each.system, "", known).device
+            mine = {port.interface for port in known.spoken.get(far, {}).values()}
+            number = panel_number(each.port, mine)
+            if number is not None:
+                goal = next((port for port in designed.get(near, ()) if port.device == far), None)
+                plugged[far] += [(goal.interface, number)] if goal else []
+    return {
+        device: {number: Port(device, name) for name, number in fitting(_panel_ways(device, known), told).items()}
+        for device, told in plugged.items()
+    }
+
+
+def _panel_ways(device: str, known: Names) -> tuple[Numbering, ...]:
+    return panel_ways(sorted({port.interface for port in known.spoken[device].values()}))
 
 
 def _tellings(
-    device: str, neighbours: Iterable[Neighbour], known: Names, macs: Mapping[str, Port]
+    device: str, neighbours: Iterable[Neighbour], ports: _Ports, unmapped: set[Port]
 ) -> dict[Port, set[Link]]:
-    """Return the links that each port of a device hears of, from neighbours that say who they are."""
+    """Return the links that each port of a device hears of, from neighbours that say who they are.
+
+    `unmapped` receives the one port of a cable that can be told, where the other cannot.
+    """
     found: dict[Port, set[Link]] = {}
     for each in neighbours:
-        near = bind_port(device, each.interface, known)
-        far = _far(each, known, macs)
-        if far is not None:
+        identified = ports.macs.get(_mac(each.port))
+        if not identified and not each.system:
+            continue
+        near = ports.named(device, (each.interface,))
+        far = identified or _far(each, ports)
+        if near and far:
             found.setdefault(near, set()).add(link(near, far))
+        else:
+            unmapped.update(port for port in (near, far) if port)
     return found
 
 
-def _far(heard: Neighbour, known: Names, macs: Mapping[str, Port]) -> Port | None:
+def _far(heard: Neighbour, ports: _Ports) -> Port | None:
     """Identity first: an address that the source of truth knows says more than a name that somebody typed.
 
     A neighbour names its port by id or, where the id is an address, by description.
     """
-    identified = macs.get(_mac(heard.port))
-    if identified or not heard.system:
-        return identified
-    device = bind_port(heard.system, "", known).device
-    spoken = known.spoken.get(device, {})
-    for name in (heard.port, heard.description):
-        plain = _PLAIN_PORT.match(name)
-        port = spoken.get(name) or (spoken.get(str(int(plain[1]))) if plain else None)
-        if port:
-            return port
-    told = heard.description if not heard.port or _ADDRESS.match(heard.port) else heard.port
-    return Port(device, told) if told else None
+    names = (heard.description,) if _ADDRESS.match(heard.port) else (heard.port, heard.description)
+    return ports.named(heard.system, names)
 
 
 def _mac(told: str) -> str:

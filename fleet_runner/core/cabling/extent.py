@@ -7,10 +7,10 @@ well: its links are then designed, too, but what is wrong there is another fabri
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.explain import Kind
 from fleet_runner.core.cabling.judge import Verdicts
 from fleet_runner.core.cabling.links import Link
-from fleet_runner.core.cabling.names import Bound
 
 
 def own(links: Iterable[Link], switches: Collection[str]) -> list[Link]:
@@ -28,6 +28,7 @@ def narrowed(verdicts: Verdicts, mine: Collection[Link], switches: Collection[st
     at, ports = frozenset(switches), {port for each in mine for port in each}
     faults = (each for each in verdicts.faults if ports.intersection(each.ports) or at.intersection(each.devices))
     exchanged = {name for each in verdicts.faults if each.kind is Kind.EXCHANGED for name in each.devices}
-    out = {*verdicts.absent, *verdicts.silent, *(doubt.designed for doubt in verdicts.doubts), *own(mine, exchanged)}
+    unsure = {*verdicts.silent, *verdicts.unmapped, *(doubt.designed for doubt in verdicts.doubts)}
+    out = {*verdicts.absent, *unsure, *own(mine, exchanged)}
     absent = tuple(own(verdicts.absent, at))
     return replace(verdicts, faults=tuple(faults), designed=len(mine), matched=len(set(mine) - out), absent=absent)

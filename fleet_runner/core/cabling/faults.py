@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from fleet_runner.core.cabling import outages
+from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.diff import Component, diff
 from fleet_runner.core.cabling.exchanges import Found, identity_faults
 from fleet_runner.core.cabling.explain import Fault, Kind, Places, explain, shape
 from fleet_runner.core.cabling.identity import Settled
 from fleet_runner.core.cabling.links import Link, Port
-from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.cabling.outages import Outage
 from fleet_runner.core.cabling.plan import apply
 from fleet_runner.core.cabling.strangers import stranger, unplanned

@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterable, Iterator, KeysView, Mapping
 from dataclasses import dataclass, replace
 
 from fleet_runner.core.cabling.adapters import New, free, moved, new_adapters, unclear
+from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.cabling.names import Bound, spoken_of
+from fleet_runner.core.cabling.names import spoken_of
 
 Pair = tuple[str, str]
 """A device, and another one's place."""

@@ -1,15 +1,16 @@
 """Designed links held against observed ones: the faults, and what could not be told."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling import suspect
+from fleet_runner.core.cabling.binding import Bound, bind
 from fleet_runner.core.cabling.explain import Fault, Kind, Places, degraded_fault
 from fleet_runner.core.cabling.faults import Differing, every_fault
 from fleet_runner.core.cabling.identity import settle
 from fleet_runner.core.cabling.links import Link, Port, PortTakenError, link, matching
-from fleet_runner.core.cabling.names import Bound, Names, bind
+from fleet_runner.core.cabling.names import Names
 from fleet_runner.core.cabling.rates import degraded
 from fleet_runner.core.cabling.silence import mute, unheard
 from fleet_runner.core.cabling.strangers import concerning
@@ -35,8 +36,9 @@ class Verdicts:
 
     `unbound` are observed links of which the design knows neither port nor both devices; they are no faults. `doubts`
     and `silent`, designed links in a fabric of which nothing was heard or to a neighbour that does not answer, may be
-    there or not. `absent` are designed links that are certainly not in place. `suspect` says why no fault should be
-    believed ("" if they may be).
+    there or not. `absent` are designed links that are certainly not in place. `unmapped` are designed links at ports
+    of which nothing says which number the fabric has for them: they are not compared. `suspect` says why no fault
+    should be believed ("" if they may be).
     """
 
     faults: tuple[Fault, ...]
@@ -47,6 +49,7 @@ class Verdicts:
     silent: tuple[Link, ...]
     suspect: str = ""
     absent: tuple[Link, ...] = ()
+    unmapped: tuple[Link, ...] = ()
 
 
 def judge(
@@ -61,21 +64,33 @@ def judge(
     return hold(designed, bind(seen, known, unanswered), places)
 
 
-def hold(designed: Iterable[Link], observed: Bound, places: Places, *, share: float = SUSPECT_SHARE) -> Verdicts:
-    """Judge links whose ports are the design's. `share` of them may be faulty before the whole is suspect."""
+def hold(
+    designed: Iterable[Link],
+    observed: Bound,
+    places: Places,
+    *,
+    share: float = SUSPECT_SHARE,
+    one_fabric: bool = False,
+) -> Verdicts:
+    """Judge links whose ports are the design's. `share` of them may be faulty before the whole is suspect.
+
+    `one_fabric`: all designed devices are of the fabric that was seen, as who names a file of its cables says.
+    """
     try:
         expected = matching(designed)
+        unmapped = _unmapped(expected, observed.unmapped)
+        count = len(expected) // 2
+        observed = _compared(expected, observed, unmapped)
         settled = settle(expected, observed, places.servers)
         there = {joined: rate for joined, rate in settled.links.items() if expected.get(joined.a) == joined.b}
         others = settled.links.keys() - there.keys()
-        count = len(expected) // 2
         strangers = observed.strangers.keys() - observed.nameless
         concerned = concerning(others, expected, strangers, suspect.limit(count, share))
         ends = matching([*there, *concerned])
     except PortTakenError as error:
         raise EvidenceError(str(error)) from error
     unbound = tuple(sorted(others.difference(concerned)))
-    silent = unheard(expected, ends, places.servers)
+    silent = unheard(expected, ends, places.servers, one_fabric=one_fabric)
     silent = tuple(sorted({*silent, *mute(expected, ends, observed.unanswered, places.servers)}))
     for joined in silent:
         for port in joined:
@@ -95,7 +110,31 @@ def hold(designed: Iterable[Link], observed: Bound, places: Places, *, share: fl
     matched = sum(not apart & {a.device, b.device} for a, b in there) if apart else len(there)
     touches = sum(fault.touches for fault in plugged if fault.kind is not Kind.UNPLANNED)
     tally = suspect.Counts(count, matched, len(absent), len(unbound), wrong, touches)
-    return Verdicts(faults, matched, count, unbound, doubts, silent, suspect.doubt_of_all(tally, share), absent)
+    why = suspect.doubt_of_all(tally, share)
+    if suspect.hardly_mapped(len(unmapped), count):
+        faults, why = (), suspect.unmapped_words(unmapped, count)
+    return Verdicts(faults, matched, count, unbound, doubts, silent, why, absent, unmapped)
+
+
+def _unmapped(expected: Mapping[Port, Port], ports: frozenset[Port]) -> tuple[Link, ...]:
+    """Return the designed links at ports of which nobody knows the number."""
+    return tuple(sorted({link(port, expected[port]) for port in ports if port in expected}))
+
+
+def _compared(expected: dict[Port, Port], observed: Bound, unmapped: tuple[Link, ...]) -> Bound:
+    """Take links that cannot be compared out of the design; return what is seen without those of such switches."""
+    for joined in unmapped:
+        for port in joined:
+            del expected[port]
+    devices = {port.device for port in observed.unmapped}
+    if not devices:
+        return observed
+    links = {
+        joined: rate
+        for joined, rate in observed.links.items()
+        if not any(port.device in devices and port not in expected for port in joined)
+    }
+    return replace(observed, links=links)
 
 
 def _doubts(

@@ -1,29 +1,13 @@
-"""From the names a fabric or a neighbour uses to the design's ports; what cannot be bound is kept as it was said.
-
-Identity comes first: a GUID that the source of truth knows says more than a node description, which is whatever
-somebody wrote on the node, or what it came with. Two ends that claim one port are both doubted.
-"""
+"""What the design's ports are called elsewhere: by a fabric, by a neighbour, by whoever declared it."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
-
-_MANAGED = re.compile(r"MF0;([^:;]+)[:;]")
-"""How managed switches describe themselves: MF0;leaf-1:MQM9700/U1."""
-
-_FACTORY = re.compile(
-    r"\s*$|MT\d{4,}\b|.*Mellanox Technologies|localhost\b|\(none\)|unnamed\b|switch-[0-9a-f]{6}\b", re.ASCII
-)
-"""Node descriptions that nobody wrote: until a driver's daemon sets one, an adapter says what it is, not where, and a
-managed switch out of its box is called after its MAC address ("switch-a1b2c3")."""
-
-MANY_RENEWED = 10
-"""Adapters and switches that may be new at once, however few GUIDs are known."""
+from fleet_runner.core.cabling.links import Link, Port
+from fleet_runner.core.cabling.port_numbers import Numbering, ways
 
 _NUMBER = re.compile(r"([0-9]{1,9})$")
 _DIGITS = re.compile(r"[0-9]+")
@@ -34,110 +18,79 @@ class Names:
     """What the design's ports are called: by device and spoken name, and by port GUID.
 
     `only` is the port of each device that has just one. `whole` gives a device's full name by its short one, where it
-    is the only one of that short name.
+    is the only one of that short name, and `folded` by either in small letters. `ways` are those to number a switch's
+    ports where names leave several, or others than their last numbers, and `numbers` what `numbered` chose of them.
+    `far` is each designed port's other end.
     """
 
     spoken: Mapping[str, Mapping[str, Port]]
     guids: Mapping[str, Port]
     only: Mapping[str, Port] = field(default_factory=dict[str, Port])
     whole: Mapping[str, str] = field(default_factory=dict[str, str])
+    folded: Mapping[str, str] = field(default_factory=dict[str, str])
+    ways: Mapping[str, tuple[Numbering, ...]] = field(default_factory=dict[str, tuple[Numbering, ...]])
+    numbers: Mapping[str, Mapping[str, Port]] = field(default_factory=dict[str, Mapping[str, Port]])
+    far: Mapping[Port, Port] = field(default_factory=dict[Port, Port])
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What an adapter's description says against its GUID: another port, and the GUID known there ("" for none)."""
-
-    port: Port
-    known: str
-    end: FabricPort
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """Seen links between ports as the design calls them, each with its rate ("4x NDR", "" if unknown).
-
-    `nameless` are devices made up for ends that nothing identifies: each is its description and GUID. `strangers`
-    gives one end of each device that the design does not know, also of these.
-
-    What known GUIDs tell: `lost` are the ports whose own GUID is seen nowhere, `renewed` what is seen instead of it
-    at those whose name is there, `certain` the ports whose own GUID is seen, and `said` what descriptions
-    say of those instead. `unanswered` are ports that are up, and at whose far end nobody answers.
-    """
-
-    links: Mapping[Link, str]
-    nameless: frozenset[str] = frozenset()
-    strangers: Mapping[str, FabricPort] = field(default_factory=dict[str, FabricPort])
-    lost: Mapping[Port, str] = field(default_factory=dict[Port, str])
-    renewed: Mapping[Port, str] = field(default_factory=dict[Port, str])
-    certain: frozenset[Port] = frozenset()
-    unanswered: frozenset[Port] = frozenset()
-    said: Mapping[Port, Said] = field(default_factory=dict[Port, Said])
-
-
-def names(ports: Iterable[Port], guids: Mapping[str, Port], adapters: Mapping[str, Mapping[str, str]]) -> Names:
+def names(
+    ports: Iterable[Port],
+    guids: Mapping[str, Port],
+    adapters: Mapping[str, Mapping[str, str]],
+    links: Iterable[Link] = (),
+) -> Names:
     """Gather the names of designed ports.
 
-    `adapters` gives, by device, the interface of each adapter ("mlx5_0"). `spoken_of` tells the other names.
+    `adapters` gives, by device, the interface of each adapter ("mlx5_0"), or of a switch's number. `spoken_of` tells
+    the other names. By the designed `links` ports are numbered whose names leave that open.
     """
     found: dict[str, list[Port]] = {}
     for port in ports:
         found.setdefault(port.device, []).append(port)
     spoken = {device: spoken_of(mine) for device, mine in found.items()}
+    several = {device: told for device, mine in found.items() if (told := _ways(mine, spoken[device])) is not None}
     for device, mine in spoken.items():
         for adapter, interface in adapters.get(device, {}).items():
             mine[adapter] = Port(device, interface)
+            if adapter.isdecimal():  # who declares a number has looked
+                several.pop(device, None)
     only = {device: mine[0] for device, mine in found.items() if len(mine) == 1}
-    return Names(spoken, guids, only, _whole(found))
+    far = {port: end for a, b in (links if several else ()) for port, end in ((a, b), (b, a))}
+    return Names(spoken, guids, only, _whole(found), _folded(found), several, far=far)
+
+
+def _ways(ports: Iterable[Port], spoken: Mapping[str, Port]) -> tuple[Numbering, ...] | None:
+    """Return the ways to number a device's ports; None where their last numbers are the only one."""
+    mine = tuple(dict.fromkeys(port.interface for port in ports))
+    found = ways(mine)
+    plain = len(found) == 1 and all(
+        str(number) in spoken and spoken[str(number)].interface == name for name, number in found[0].items()
+    )
+    return None if plain and len(found[0]) == len(mine) else found
 
 
 def _whole(devices: Iterable[str]) -> dict[str, str]:
     """A fabric may tell short names where the design has them with a domain."""
     domains = [device for device in devices if "." in device]
-    count = Counter(_short(device) for device in domains)
-    return {_short(device): device for device in domains if count[_short(device)] == 1}
+    count = Counter(short(device) for device in domains)
+    return {short(device): device for device in domains if count[short(device)] == 1}
 
 
-def _short(name: str) -> str:
+def _folded(devices: Iterable[str]) -> dict[str, str]:
+    """A fabric may tell names in other letters than the design; two that differ in those alone stay two."""
+    spelled = [(device, {device.casefold(), short(device).casefold()}) for device in devices]
+    count = Counter(name for _, each in spelled for name in each)
+    return {name: device for device, each in spelled for name in each if count[name] == 1}
+
+
+def short(name: str) -> str:
+    """Return a device's name without its domain."""
     return name.partition(".")[0]
-
-
-def bind(seen: Iterable[FabricLink], known: Names, unanswered: Iterable[FabricPort] = ()) -> Bound:
-    """Return the seen links, and single ports, between ports as the design calls them, as far as it knows them."""
-    told = tuple(seen)
-    nameless: set[str] = set()
-    switches: dict[str, Spoken] = {}
-    ends = [
-        (_port(a, known, switches) or _made_up(a, nameless), _port(b, known, switches) or _made_up(b, nameless))
-        for a, b, _, _ in told
-    ]
-    ports = {port for pair in ends for port in pair}
-    if len(ports) < 2 * len(ends):
-        ends = _undoubted(told, ends, known, nameless)
-        ports = {port for pair in ends for port in pair}
-    rates = {rate: _rate(*rate) for rate in {(width, speed) for _, _, width, speed in told}}
-    links = {link(*pair): rates[each[2:]] for pair, each in zip(ends, told, strict=True)}
-    unknown = {port.device for port in ports}.difference(known.spoken)
-    strangers = {port.device: end for end, port in _each(told, ends) if port.device in unknown} if unknown else {}
-    alone = frozenset(bind_end(end, known) for end in unanswered)
-    said = _contradicted(told, ends, known) if known.guids else {}
-    return Bound(links, frozenset(nameless), strangers, *_by_guid(told, ends, known), alone, said)
-
-
-def names_no_other(seen: FabricPort, device: str) -> bool:
-    """Whether an end that nothing identifies may be of a device: its description is nobody's, or that device's."""
-    hosts = {seen.name, seen.name.rpartition(" ")[0]}
-    named = any(device in {host, _short(host)} or host == _short(device) for host in hosts)
-    return named or _FACTORY.match(_bare(seen.name)) is not None
-
-
-def bind_end(seen: FabricPort, known: Names) -> Port:
-    """Return the port that one end of a fabric's link is; a made-up one where nothing says which."""
-    return _port(seen, known, {}) or made_up(seen)
 
 
 def bind_port(device: str, interface: str, known: Names) -> Port:
     """Return a port that was named by device, with or without its domain, and interface."""
-    name, spoken = _device(device, known)
+    name, spoken = device_of(device, known)
     return spoken.get(interface) or Port(name, interface)
 
 
@@ -145,10 +98,14 @@ Spoken = tuple[str, Mapping[str, Port]]
 """A device's name in the design, and its ports by spoken name; none for a device that the design does not know."""
 
 
-def _device(name: str, known: Names) -> Spoken:
+def device_of(name: str, known: Names) -> Spoken:
     """Return a device by its name in the design, or where one of both has a domain and the other has not."""
-    found = name if name in known.spoken else known.whole.get(name, _short(name))
-    return (found, known.spoken[found]) if found in known.spoken else (name, {})
+    found = name if name in known.spoken else known.whole.get(name, short(name))
+    if found not in known.spoken:
+        found = known.folded.get(name.casefold()) or known.folded.get(short(name).casefold(), "")
+        if "." in name and "." in found and found.casefold() != name.casefold():
+            found = ""  # another domain's
+    return (found, known.spoken[found]) if found else (name, {})
 
 
 def spoken_of(ports: Iterable[Port]) -> dict[str, Port]:
@@ -175,123 +132,3 @@ def _answers(interfaces: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
         if counted[int(found[1])] == 1 and alike[_DIGITS.sub("0", heads[each])] == 1
     }
     return tuple((numbers | {each: each for each in interfaces}).items())
-
-
-def _each(told: Iterable[FabricLink], ends: Iterable[tuple[Port, Port]]) -> Iterator[tuple[FabricPort, Port]]:
-    """Yield every end with the port that it was found to be."""
-    for each, (a, b) in zip(told, ends, strict=True):
-        yield each.a, a
-        yield each.b, b
-
-
-def _by_guid(
-    told: Iterable[FabricLink], ends: Iterable[tuple[Port, Port]], known: Names
-) -> tuple[Mapping[Port, str], Mapping[Port, str], frozenset[Port]]:
-    """Return what known GUIDs tell: `lost`, `renewed` and `certain` of Bound.
-
-    Where more ports show another GUID than the known one, the source of truth counts GUIDs of another sort (the
-    node's, the board's): then they tell nothing.
-    """
-    if not known.guids:
-        return {}, {}, frozenset()
-    seen = {guid for each in told for guid in (each.a.guid, each.b.guid)}
-    lost = {port: guid for guid, port in known.guids.items() if guid not in seen}
-    certain = frozenset(port for guid, port in known.guids.items() if guid in seen)
-    standing = {port.device for port in certain}
-    switches = {port.device: port for port in lost if port.device not in standing}
-    renewed: dict[Port, str] = {}
-    for end, port in _each(told, ends) if lost else ():
-        own = switches.get(port.device) if end.kind == "SW" else port
-        if own and own in lost and end.guid not in known.guids:
-            renewed[own] = end.guid
-    if len(renewed) > max(MANY_RENEWED, len(known.guids) - len(lost)):
-        return {}, {}, certain
-    return lost, renewed, certain
-
-
-def _contradicted(told: Iterable[FabricLink], ends: Iterable[tuple[Port, Port]], known: Names) -> dict[Port, Said]:
-    """Return what the descriptions of adapters say that are known by their GUIDs, where it is another port."""
-    found: dict[Port, tuple[Port, FabricPort]] = {}
-    for end, port in _each(told, ends):
-        if end.kind != "SW" and end.guid in known.guids:
-            named = _adapter_port(end, known)
-            if named and named != port and named.device in known.spoken:
-                found[port] = (named, end)
-    built = {port: guid for guid, port in known.guids.items()} if found else {}
-    return {port: Said(named, built.get(named, ""), end) for port, (named, end) in found.items()}
-
-
-def _undoubted(
-    told: Iterable[FabricLink], ends: Iterable[tuple[Port, Port]], known: Names, nameless: set[str]
-) -> list[tuple[Port, Port]]:
-    """Make ends up that claim a port which another end claims as well, unless a GUID speaks for them."""
-    claims = dict(_each(told, ends))
-    counted = Counter(claims.values())
-    for end, port in claims.items():
-        if counted[port] > 1 and end.guid not in known.guids:
-            claims[end] = _made_up(end, nameless)
-    return [(claims[each.a], claims[each.b]) for each in told]
-
-
-def _port(seen: FabricPort, known: Names, switches: dict[str, Spoken]) -> Port | None:
-    """Return the port that an end is; None if nothing says which. `switches` keeps what names were found to be."""
-    name, number, kind, guid = seen
-    identified = known.guids.get(guid)
-    if kind != "SW":
-        return identified or _adapter_port(seen, known)
-    if identified:  # all ports of a switch have the switch's GUID
-        return bind_port(identified.device, str(number), known)
-    device, spoken = switches.get(name) or switches.setdefault(name, _switch(name, known))
-    interface = str(number)
-    return spoken.get(interface) or (Port(device, interface) if device else None)
-
-
-def _bare(name: str) -> str:
-    managed = _MANAGED.match(name)
-    return managed[1] if managed else name
-
-
-def _switch(name: str, known: Names) -> Spoken:
-    """Return a switch; one that the design calls as others are called out of their box is known by that name."""
-    bare = _bare(name)
-    found = _device(bare, known)
-    return found if found[1] or not _FACTORY.match(bare) else ("", {})
-
-
-def _adapter_port(seen: FabricPort, known: Names) -> Port | None:
-    """An adapter's description is its node's name and its own; on a known node, only known adapters say which.
-
-    One that is only its node's name says which adapter it is where the design has just one there.
-    """
-    device, _, adapter = seen.name.rpartition(" ")
-    spoken = _device(device, known)[1]
-    if not spoken:
-        node, alone = _device(seen.name, known)
-        if alone:
-            return known.only.get(node)
-        return None if _FACTORY.match(seen.name) else _stranger(seen)
-    first = spoken.get(adapter) if seen.port == 1 else None
-    return first or spoken.get(f"{adapter}/{seen.port}")
-
-
-def _stranger(seen: FabricPort) -> Port:
-    """All adapters of a node that the design does not know are one device."""
-    device, _, adapter = seen.name.rpartition(" ")
-    if not device:
-        return Port(seen.name, str(seen.port))
-    return Port(device, adapter if seen.port == 1 else f"{adapter}/{seen.port}")
-
-
-def made_up(seen: FabricPort) -> Port:
-    """Return a port under an end's description and GUID, so that two of them are never one."""
-    return Port(f"{seen.name.strip() or 'unnamed'} 0x{seen.guid}", str(seen.port))
-
-
-def _made_up(seen: FabricPort, nameless: set[str]) -> Port:
-    port = made_up(seen)
-    nameless.add(port.device)
-    return port
-
-
-def _rate(width: int, speed: str) -> str:
-    return f"{width}x {speed}" if width and speed else ""

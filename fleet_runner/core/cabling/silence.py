@@ -10,17 +10,26 @@ from fleet_runner.core.cabling.links import Link, Port, link
 
 
 def unheard(
-    expected: Mapping[Port, Port], observed: Mapping[Port, Port], servers: frozenset[str]
+    expected: Mapping[Port, Port],
+    observed: Mapping[Port, Port],
+    servers: frozenset[str],
+    *,
+    one_fabric: bool = False,
 ) -> tuple[Link, ...]:
     """Return the designed links of which neither end, nor any switch of their fabric, was heard.
 
     A fabric is the switches that are joined by design, directly or not; of one from which anything was heard, what
-    was not heard is missing. Both mappings are what `links.matching` returns.
+    was not heard is missing. In `one_fabric` whose design has no cable between switches, a switch belongs to it all
+    of whose servers are heard. Both mappings are what `links.matching` returns.
     """
     quiet = [(a, b) for a, b in expected.items() if a not in observed and b not in observed and a < b]
     if not quiet:
         return ()
-    heard = _reached(expected, {port.device for port in observed} - servers, servers)
+    here = {port.device for port in observed}
+    heard = _reached(expected, here - servers, servers)
+    if one_fabric and all(a.device in servers or b.device in servers for a, b in expected.items()):
+        deaf = {port.device for pair in quiet for port in pair} - here - servers
+        heard |= deaf - {b.device for a, b in expected.items() if b.device in deaf and a.device not in here}
     return tuple(sorted(link(a, b) for a, b in quiet if a.device not in heard and b.device not in heard))
 
 

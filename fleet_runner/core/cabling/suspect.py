@@ -1,6 +1,9 @@
 """When so much is wrong at once that it is the capture or the design, and not the fabric."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from fleet_runner.core.cabling.links import Link
 
 SHARE = 0.005
 """The share of designed links that may be faulty at once (UFM PDR's isolation cap, with `FEWEST`)."""
@@ -15,6 +18,9 @@ faults, however many they are."""
 
 FEWEST_TOUCHES = 64
 """Plugs that are never too many: a leaf's bundle that was plugged in one port too far."""
+
+UNMAPPED_SHARE = 0.4
+"""The share of designed links that may be at ports of which nobody knows the number, before no fault is told."""
 
 
 def limit(designed: int, share: float = SHARE) -> float:
@@ -68,3 +74,17 @@ def doubt_of_all(it: Counts, share: float = SHARE) -> str:
             " was built."
         )
     return ""
+
+
+def hardly_mapped(unmapped: int, designed: int) -> bool:
+    """Whether so few designed links can be compared that those that can say nothing of the others."""
+    return unmapped > UNMAPPED_SHARE * designed
+
+
+def unmapped_words(unmapped: Sequence[Link], designed: int) -> str:
+    """Return why no fault is told where so few can be compared."""
+    first = next(iter(unmapped))
+    return (
+        f"{len(unmapped)} of {designed} designed links cannot be compared, for nothing tells which port of the fabric"
+        f" is theirs, the first {first.a} to {first.b}: so no fault is told; declare the ports with --names."
+    )

@@ -47,7 +47,7 @@ def judged(
     """Judge what is plugged; the design knows the GUIDs with which the `known` ports' adapters were built."""
     links = tuple(designed)
     built = {guid_of(port if port.device in SERVERS else port.device): port for port in known}
-    spoken = names((port for joined in links for port in joined), built, {})
+    spoken = names([port for joined in links for port in joined], built, {}, links)
     return judge(links, seen(plugged, called or {}, guids or {}), spoken, places(links))
 
 

@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.cabling.binding import Bound, bind_end
 from fleet_runner.core.cabling.explain import Kind
 from fleet_runner.core.cabling.judge import Verdicts, hold
 from fleet_runner.core.cabling.links import Port, link
-from fleet_runner.core.cabling.names import Bound, bind_end, names
+from fleet_runner.core.cabling.names import names
 from fleet_runner.core.cabling.plan import Record, apply
 from fleet_runner.core.checks.parsers.discovery import FabricPort
 from tests.core.cabling.fabrics import SERVERS, places, rails

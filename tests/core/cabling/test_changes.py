@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 
 from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.changes import Rerated, changes
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.cabling.plan import Add, Move, Remove, apply
 from tests.core.cabling.fabrics import matchings, rails
 

@@ -137,3 +137,42 @@ def test_whatever_part_is_captured_nothing_right_is_called_wrong(order: list[int
         assert set(fault.observed) <= there
     wrong = {each for fault in verdicts.faults for each in fault.expected}
     assert wrong == set(DESIGN) - there - set(verdicts.silent)
+
+
+def sonic(*ports: str) -> tuple[Link, ...]:
+    """Servers at a switch of SONiC, whose ports are called so."""
+    return tuple(link(Port(name, "eth0"), Port("sw-1", told)) for name, told in zip(SERVERS, ports, strict=False))
+
+
+def test_a_sonic_switch_is_heard_by_its_aliases() -> None:
+    """Or by its lanes where the design has aliases; its description is whatever somebody wrote there."""
+    lanes, front = sonic("Ethernet0", "Ethernet8", "Ethernet16"), sonic("etp1", "etp2", "etp3")
+    for design, seen in ((lanes, front), (front, lanes)):
+        captures = {each.a.device: [hears("eth0", each.b)] for each in seen}
+        assert judged(captures, design).matched == 3
+        crossed = {name: [hears("eth0", seen[at].b)] for name, at in zip(SERVERS, (1, 0, 2), strict=False)}
+        assert {fault.kind for fault in judged(crossed, design).faults} <= {Kind.SWAP}
+
+
+def test_an_alias_that_the_cables_do_not_explain_is_not_compared() -> None:
+    captures = {"gpu-1": [hears("eth0", port("sw-1", "etp7"))], "gpu-2": [hears("eth0", port("sw-1", "etp2"))]}
+    verdicts = judged(captures, sonic("Ethernet0", "Ethernet8"))
+    assert verdicts.faults == ()
+    assert len(verdicts.unmapped) + verdicts.matched == 2
+
+
+def test_a_port_of_a_kind_that_the_design_does_not_use_is_not_compared() -> None:
+    """At either end."""
+    far = judged({"gpu-1": [hears("eth0", port("sw-1", "xyz-1/2"))]}, DESIGN[:1])
+    near = judged({"gpu-1": [hears("ens1f0np0", port("sw-1", "swp1"))]}, DESIGN[:1])
+    nothing = judged({"gpu-1": [hears("ens1f0np0", port("sw-1", "xyz-1/2"))]}, DESIGN[:1])
+    assert [each.unmapped for each in (far, near)] == [DESIGN[:1]] * 2
+    assert [each.faults for each in (far, near, nothing)] == [()] * 3
+    assert nothing.silent == DESIGN[:1]
+
+
+def test_a_port_in_another_vendors_spelling_is_that_port() -> None:
+    design = sonic("Ethernet1/1", "Ethernet1/2")
+    assert judged({"gpu-1": [hears("eth0", port("sw-1", "Eth1/1"))]}, design).matched == 1
+    (fault,) = judged({"gpu-1": [hears("eth0", port("sw-1", "Eth1/9"))]}, design).faults
+    assert fault.kind is Kind.MOVED

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.explain import Fault, Kind, Places
 from fleet_runner.core.cabling.faults import Differing, every_fault
 from fleet_runner.core.cabling.identity import Settled
 from fleet_runner.core.cabling.links import Link, Port, link, matching
-from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.cabling.plan import Restore, apply
 from tests.core.cabling.fabrics import KINDS, Mishap, Story, matchings, places, rails, stories
 

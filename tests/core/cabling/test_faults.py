@@ -7,12 +7,13 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fleet_runner.core.cabling.binding import bind
 from fleet_runner.core.cabling.diff import diff
 from fleet_runner.core.cabling.explain import Fault, Kind, Places
 from fleet_runner.core.cabling.faults import proven
 from fleet_runner.core.cabling.judge import Verdicts, hold
 from fleet_runner.core.cabling.links import Link, Port, link, matching
-from fleet_runner.core.cabling.names import bind, names
+from fleet_runner.core.cabling.names import names
 from fleet_runner.core.cabling.plan import Add, Record, Restore, apply
 from tests.core.cabling.fabrics import SERVERS, rails
 from tests.core.cabling.plugging import exchanged, seen, swapped, without
@@ -101,7 +102,7 @@ def judged(scene: Scene, order: Random | None = None) -> Verdicts:
     if order:
         order.shuffle(links)
         links = [Link(*order.sample(each, 2)) for each in links]
-    known = names((port for each in scene.designed for port in each), {}, {})
+    known = names([port for each in scene.designed for port in each], {}, {}, scene.designed)
     return hold(scene.designed, bind(seen(links, {}, {}), known), scene.places)
 
 

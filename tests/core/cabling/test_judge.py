@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.explain import Kind, Places
 from fleet_runner.core.cabling.judge import hold, judge
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.cabling.names import Bound, names
+from fleet_runner.core.cabling.names import names
 from fleet_runner.core.cabling.plan import Reseat
 from fleet_runner.core.checks.parsers.discovery import FabricPort
 from tests.core.cabling.discoveries import by_port, discovered, plain
@@ -26,7 +27,7 @@ def told(links: tuple[Link, ...], rate: str = "4x NDR") -> Bound:
 def test_what_a_fabric_tells_in_either_form_has_every_fault(story: Story, ports: bool) -> None:
     """From the text that ibnetdiscover would print to the faults."""
     text = by_port(story.observed) if ports else plain(story.observed)
-    known = names([port for each in story.designed for port in each], {}, {})
+    known = names([port for each in story.designed for port in each], {}, {}, story.designed)
     verdicts = judge(story.designed, discovered(text).links, known, places(story.designed))
     assert len(verdicts.faults) == len(story.mishaps)
     assert verdicts.matched == len(set(story.designed) & set(story.observed))
@@ -43,7 +44,7 @@ def test_a_fabric_as_designed_has_no_fault(links: tuple[Link, ...]) -> None:
 def test_a_port_that_is_up_is_bound_as_the_end_of_a_link_is() -> None:
     """By the name or the number that the fabric has for it; one that nothing identifies says nothing."""
     designed = rails(2, 2)
-    known = names([port for each in designed for port in each], {}, {})
+    known = names([port for each in designed for port in each], {}, {}, designed)
     for said, silent in (
         (FabricPort("MF0;leaf-1:MQM9700/U1", 1, "SW", "1" * 16), (designed[0],)),
         (FabricPort("gpu-01 ib0", 1, "CA", "2" * 16), (designed[0],)),

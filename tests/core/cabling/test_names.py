@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet_runner.core.cabling.binding import bind, bind_end, names_no_other
 from fleet_runner.core.cabling.links import Port, link
-from fleet_runner.core.cabling.names import bind, bind_end, bind_port, names, names_no_other
+from fleet_runner.core.cabling.names import bind_port, names
 from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
 
 LEAF, SERVER = Port("leaf-1", "Ethernet1/7"), Port("gpu-01", "ib3")

@@ -1,9 +1,9 @@
 """What is down as a whole: one fault for a device, a trunk, a panel or a cage."""
 
+from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.explain import Fault, Kind, Places
 from fleet_runner.core.cabling.judge import hold
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.cabling.plan import Restore
 from tests.core.cabling.fabrics import SERVERS, rails
 from tests.core.cabling.plugging import NOWHERE, at, without

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.explain import Fault, Kind, Places
 from fleet_runner.core.cabling.judge import hold
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.cabling.picture import FAULTS, LINKS, STEPS, svg
 from fleet_runner.core.cabling.picture_layout import layout, natural
 from fleet_runner.core.cabling.plan import Action, Add, Exchange, Move, Record, Remove, Reseat, Restore

@@ -3,11 +3,11 @@
 import pytest
 from hypothesis import given, settings
 
+from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.explain import Fault, Kind
 from fleet_runner.core.cabling.judge import hold
 from fleet_runner.core.cabling.kinds import KINDS, ordered, said, table
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.cabling.plan import Add, Record, Reseat, Restore
 from fleet_runner.core.cabling.reasons import done_when, why
 from tests.core.cabling.fabrics import Story, places, rails, stories

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.explain import Kind
 from fleet_runner.core.cabling.judge import Verdicts, hold
 from fleet_runner.core.cabling.links import Link, Port, link, matching
-from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.cabling.silence import unheard
 from tests.core.cabling.fabrics import SERVERS, Story, places, rails, stories
 

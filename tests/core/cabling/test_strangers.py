@@ -1,9 +1,9 @@
 """Devices that the design does not know."""
 
+from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.explain import Kind
 from fleet_runner.core.cabling.judge import hold
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.cabling.plan import Add, Move, Remove, apply
 from fleet_runner.core.cabling.suspect import FEWEST
 from tests.core.cabling.fabrics import rails

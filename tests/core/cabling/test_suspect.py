@@ -4,9 +4,9 @@ from random import Random
 
 import pytest
 
+from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.judge import hold
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.cabling.names import Bound
 from fleet_runner.core.cabling.suspect import FEWEST, FEWEST_TOUCHES, Counts, doubt_of_all, limit, touches_limit
 from tests.core.cabling.fabrics import rails
 from tests.core.cabling.plugging import NOWHERE, at, judged, without

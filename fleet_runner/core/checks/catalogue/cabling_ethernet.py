@@ -27,7 +27,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
     known = names([port for each in links for port in each], {}, {})
     verdicts = ethernet.judge(links, {expected.node: heard}, known, where, macs(expected.fabric))
     later = planned(expected.fabric).intersection(verdicts.silent)
-    unheard = [*(each for each in verdicts.silent if each not in later), *(each.designed for each in verdicts.doubts)]
+    untold = [*verdicts.silent, *verdicts.unmapped]
+    unheard = [*(each for each in untold if each not in later), *(each.designed for each in verdicts.doubts)]
     silent = sorted(port for each in unheard for port in each if port in mine)
     count = sum(bool(mine.intersection(each)) for each in links if each not in later)
     facts = {

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.cabling.binding import bind
 from fleet_runner.core.cabling.design import designed, infiniband, places, planned
 from fleet_runner.core.cabling.explain import Fault, Kind, listed
 from fleet_runner.core.cabling.judge import Verdicts, hold
 from fleet_runner.core.cabling.links import Link
-from fleet_runner.core.cabling.names import bind
 from fleet_runner.core.cabling.rails import eyes
 from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
 from fleet_runner.core.checks.catalogue.fabric_cabling import (
@@ -54,16 +54,18 @@ def judge(readings: Readings, expected: Expected) -> Result:
     findings = [_own(fault, where.servers) for fault in verdicts.faults if expected.node in fault.devices]
     doubts = [doubt for doubt in verdicts.doubts if _of(expected.node, [doubt.designed])]
     silent = _of(expected.node, verdicts.silent)
+    unmapped = _of(expected.node, verdicts.unmapped)
     own = left.at({expected.node})
     observed = {
         "designed": len(mine),
         "fabric_matched": verdicts.matched,
         "fabric_designed": verdicts.designed,
-        UNSURE: unsure([*(doubt.designed for doubt in doubts), *silent], seen, own),
+        UNSURE: unsure([*(doubt.designed for doubt in doubts), *silent, *unmapped], seen, own),
     }
     untold = [str(doubt) for doubt in doubts]
     if silent:
         untold += [f"nothing is heard of {listed(silent)}", *unread, *_blind(expected)]
+    untold += [f"no number is known of {listed(unmapped)}"] if unmapped else []
     passed = f"InfiniBand links as designed: {len(mine) - len(own.away)}{own.words()}"
     return unless_unread(conclude(NAME, findings, passed, observed), untold)
 

@@ -6,12 +6,13 @@ from typing import Any, Self
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling import extent, kinds
+from fleet_runner.core.cabling.binding import Bound, bind
 from fleet_runner.core.cabling.design import designed, guids, infiniband, places, planned
 from fleet_runner.core.cabling.exempt import READY
 from fleet_runner.core.cabling.explain import Fault, Kind
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, hold
 from fleet_runner.core.cabling.links import Link
-from fleet_runner.core.cabling.names import Bound, Names, bind, names
+from fleet_runner.core.cabling.names import Names, names
 from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
@@ -83,7 +84,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     ours = extent.narrowed(verdicts, [each for each in mine if each not in left], own)
     faults = ours.faults
     suspect = verdicts.suspect or (f"{len(faults)} faults at once." if len(faults) > MOST_FAULTS else "")
-    untold = [*(doubt.designed for doubt in verdicts.doubts), *verdicts.silent]
+    untold = [*(doubt.designed for doubt in verdicts.doubts), *verdicts.silent, *verdicts.unmapped]
     placed = sorted(planned(expected.fabric).intersection(mine) & seen.links.keys())
     observed = {
         "designed": ours.designed + len(here.away),
@@ -99,6 +100,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         return conclude(NAME, [_suspect(expected.node, suspect)], "", observed)
     unread = [str(doubt) for doubt in verdicts.doubts]
     unread += [f"nothing is heard of {a} to {b}" for a, b in verdicts.silent]
+    unread += [f"no number is known of {a} to {b}" for a, b in verdicts.unmapped]
     findings = [finding(fault, where.servers) for fault in faults]
     passed = f"InfiniBand links as designed: {observed['matched']}{here.words()}"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
@@ -159,7 +161,8 @@ def known_names(links: Iterable[Link], expected: Expected) -> Names:
     adapters = {kind: profile.hca_interfaces(known) for kind, known in expected.profiles.items()}
     devices: dict[str, Any] = dict(expected.fabric.get("devices", {}))
     spoken = {name: adapters.get(device.get("device_type"), {}) for name, device in devices.items()}
-    return names([port for each in links for port in each], guids(expected.fabric), spoken)
+    mine = tuple(links)
+    return names([port for each in mine for port in each], guids(expected.fabric), spoken, mine)
 
 
 def finding(fault: Fault, servers: frozenset[str]) -> Finding:

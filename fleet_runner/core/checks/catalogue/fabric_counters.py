@@ -5,15 +5,15 @@ was worked on meanwhile are left out; what only one end saw, or both saw once, i
 once it is seen to be: while it is gone, or disturbed, or its counter full, nobody knows.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling import quality, remembered
+from fleet_runner.core.cabling.binding import bind, bind_end, numbered
 from fleet_runner.core.cabling.design import designed, infiniband, places
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.cabling.names import bind, bind_end
 from fleet_runner.core.cabling.quality import BadLink, Count, Downs, End, Grown, Side, Window
 from fleet_runner.core.cabling.remembered import Joined, Memory, carried, marks, plain
 from fleet_runner.core.checks.answers import conclude, text_of
@@ -136,7 +136,7 @@ def look(links: Iterable[Moved], memory: Memory, now: float, until: Mapping[str,
 
 
 def moved(
-    links: Iterable[FabricLink], grown: Mapping[End, Grown], memory: Memory, expected: Expected
+    links: Sequence[FabricLink], grown: Mapping[End, Grown], memory: Memory, expected: Expected
 ) -> Iterator[Moved]:
     """Yield the fabric's own links whose counts grew, that went down in the last day, or that were bad."""
     grew = {end for end, each in grown.items() if each.symbol or each.downed}
@@ -148,7 +148,7 @@ def moved(
             concerned.append((each, joined))
     if not concerned:
         return
-    known = known_names(designed(expected.fabric, infiniband), expected)
+    known = numbered(known_names(designed(expected.fabric, infiniband), expected), links)
     sure = bind(links, known).links
     own = frozenset(expected.device.get("switches", ()))
     for each, joined in concerned:
@@ -163,14 +163,14 @@ def moved(
 
 
 def lingering(
-    links: Iterable[FabricLink], sight: CounterReading, memory: Memory, expected: Expected
+    links: Sequence[FabricLink], sight: CounterReading, memory: Memory, expected: Expected
 ) -> dict[Joined, Link]:
     """Return the links that were bad and of which nobody can tell now; one that is not designed any more is none."""
     untold = {joined: named for joined, named in memory.bad.items() if joined not in sight.bad.keys() | sight.told}
     if not untold:
         return {}
     design = designed(expected.fabric, infiniband)
-    known = known_names(design, expected)
+    known = numbered(known_names(design, expected), links)
     wanted = {*untold.values()}.intersection(design)
     # With a new adapter or switch at one of its ends, a link has other ends and is still the same.
     present = {

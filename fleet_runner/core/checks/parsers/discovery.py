@@ -20,6 +20,9 @@ as an adapter behind the switch's last port. It is a part of the switch: no cabl
 Rate = tuple[int, str]
 """Width ("4x" is 4) and speed ("NDR"); 0 and "" where not told."""
 
+Line = tuple[int, str]
+"""A line's number, counted from 1, and its text."""
+
 
 class FabricPort(NamedTuple):
     """One end as the fabric names it: the node's description and port number, the GUID as 16 lower-case digits.
@@ -47,26 +50,31 @@ class Discovery:
     """What a fabric looked like; each link is in `links` once.
 
     `lonely` are those that only one of their ends told of: a whole capture tells each from both. `unread` are lines
-    (counted from 1) that look like records and cannot be read. `unanswered` are ports that are up, and at whose far
-    end nobody answers; a form that does not tell them from ports that are down has none.
+    (counted from 1) that look like records and cannot be read, `skipped` those that can be none: a terminal's
+    heading, a prompt, a tool's warning. `unanswered` are ports that are up, and at whose far end nobody answers; a
+    form that does not tell them from ports that are down has none.
     """
 
     links: tuple[FabricLink, ...]
     lonely: tuple[FabricLink, ...]
-    unread: tuple[tuple[int, str], ...]
+    unread: tuple[Line, ...]
     unanswered: tuple[FabricPort, ...] = ()
+    skipped: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
     """A tool's way to print: what its lines look like that are read, and those that need not be.
 
-    Each pattern begins with the newline before its line: that is found faster than the beginning of a line.
+    Both begin with the newline before their line: that is found faster than the beginning of a line. `piece` is what
+    stands in any piece of a record, and `words` are what its records begin with: a line without them can be none.
     """
 
     tool: str
     read: tuple[re.Pattern[str], ...]
     passed_over: re.Pattern[str]
+    piece: re.Pattern[str]
+    words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +96,9 @@ class LldpEnds:
 
 def joined(text: str, form: Form, told: LldpEnds) -> Discovery:
     """Join the two tellings of each link; EvidenceError where there is none, or where one port tells twice."""
-    unread = _unread(text, form, told.lines)
+    unread, skipped = _unread(text, form, told.lines)
     if not told.near:
-        raise EvidenceError(_nothing(form.tool, unread))
+        raise EvidenceError(_nothing(form.tool, unread or skipped))
     if len(set(told.near)) < len(told.near):
         raise EvidenceError(_twice(told, form.tool))
     first, second, alone = _paired(range(len(told.near)), zip(told.near, told.far, strict=True))
@@ -99,7 +107,7 @@ def joined(text: str, form: Form, told: LldpEnds) -> Discovery:
         first, second = first + more, second + others
     lonely = told.alone(alone)
     links = cables(told.links(first, second) + lonely, text)
-    return Discovery(tuple(links), tuple(lonely), unread, tuple(told.unanswered))
+    return Discovery(tuple(links), tuple(lonely), unread, tuple(told.unanswered), skipped)
 
 
 def cables(links: list[FabricLink], text: str) -> list[FabricLink]:
@@ -133,18 +141,25 @@ def guid(digits: str) -> str:
     return digits.lower().rjust(GUID_DIGITS, "0")
 
 
-def _unread(text: str, form: Form, lines: int) -> tuple[tuple[int, str], ...]:
-    """Return the lines that neither were read nor need be."""
+def _unread(text: str, form: Form, lines: int) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+    """Return the lines that neither were read nor need be: those that may be records, and those that can be none."""
     after = "\n" + text
     count = after.count("\n")
     if lines + after.endswith("\n") == count or lines + len(form.passed_over.findall(after)) == count:
-        return ()
+        return (), ()
     patterns = (*form.read, form.passed_over)
-    return tuple(
-        (number, line.strip())
-        for number, line in enumerate(text.split("\n"), start=1)
-        if not any(pattern.match("\n" + line) for pattern in patterns)
-    )
+    unread, skipped = list[Line](), list[Line]()
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not any(pattern.match("\n" + line) for pattern in patterns):
+            told = line.strip()
+            (unread if _may_be_record(told, form, last=number == count) else skipped).append((number, told))
+    return tuple(unread), tuple(skipped)
+
+
+def _may_be_record(line: str, form: Form, *, last: bool) -> bool:
+    """The last line may have been cut within its first word."""
+    begins = line.startswith(form.words) or (last and any(word.startswith(line) for word in form.words))
+    return begins or form.piece.search(line) is not None
 
 
 def _paired(rows: Iterable[int], ends: Iterable[tuple[str, str]]) -> tuple[list[int], list[int], list[int]]:
@@ -170,7 +185,7 @@ def _aggregates(port: FabricPort) -> bool:
     return port.name.endswith(AGGREGATION_NODE) and port.kind == "CA"
 
 
-def _nothing(tool: str, unread: Sequence[tuple[int, str]]) -> str:
+def _nothing(tool: str, unread: Sequence[Line]) -> str:
     if unread:
         number, line = unread[0]
         return f"{tool} line {number}: expected a record of a fabric, found {line[:80]!r}"

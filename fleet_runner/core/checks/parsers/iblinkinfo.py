@@ -48,6 +48,8 @@ _LINE = re.compile(
     re.MULTILINE | re.ASCII,
 )
 _BLANK = re.compile(r"\n[ \t\r]*$", re.MULTILINE)
+_PIECE = re.compile(r"==|\d\[|\[[ \d]*\][ \t]*[\"=]|0x[0-9a-fA-F]{12,16}(?![0-9a-fA-F])|Could be")
+_WORDS = ("Switch", "CA:", "RT:", "Router:", "0x")
 _RATE = re.compile(r"[ \t]*(\d{1,2})X[ \t]+(\d{1,3}\.\d{1,5}) Gbps(?:[ \t]*\((FDR10)\))?", re.ASCII)
 
 _SPEEDS = {
@@ -72,8 +74,8 @@ def parse(text: str) -> Discovery:
     """Read either form; EvidenceError where it holds nothing of a fabric at all."""
     after = "\n" + text
     if _HEADING.search(after):
-        return joined(text, Form(TOOL, (_HEADING, _PORT), _BLANK), _by_node(after))
-    return joined(text, Form(TOOL, (_LINE,), _BLANK), _by_line(after))
+        return joined(text, Form(TOOL, (_HEADING, _PORT), _BLANK, _PIECE, _WORDS), _by_node(after))
+    return joined(text, Form(TOOL, (_LINE,), _BLANK, _PIECE, _WORDS), _by_line(after))
 
 
 def whole(found: Discovery) -> Discovery:

@@ -52,8 +52,21 @@ _FAR_NAME = re.compile(r"\"([^\n]*)\"")
 _RATE = re.compile(r"(\d{1,2})x[ \t]*([A-Z]{1,8}\d{0,3})(?: s=\d+ w=\d+ v=\d+)?[ \t\r]*$", re.ASCII)
 _KINDS = {"S": "SW", "H": "CA", "R": "RT"}
 
-_LINES = Form(TOOL, (_PORT_LINE,), _HEADER)
-_RECORDS = Form(TOOL, (_RECORD, _ROW), _HEADER)
+_GUID = r"[0-9a-fA-F]{12,16}(?![0-9a-fA-F])"
+_LINES = Form(
+    TOOL,
+    (_PORT_LINE,),
+    _HEADER,
+    re.compile(rf"0x{_GUID}| - (?:CA|SW|RT)[ \t]|\"[SHR]-"),
+    ("CA ", "SW ", "RT "),
+)
+_RECORDS = Form(
+    TOOL,
+    (_RECORD, _ROW),
+    _HEADER,
+    re.compile(rf"\"[SHR]-|^\[\d*(?:\]|$)|\"\[\d|[(-]{_GUID}|guid="),
+    ("Switch", "Ca\t", "Ca ", "Rt\t", "Rt ", "vendid=", "devid="),
+)
 
 
 def parse(text: str) -> Discovery:

@@ -147,9 +147,11 @@ def test_what_is_no_capture_is_refused_with_what_was_found_and_expected(text: st
 
 
 @pytest.mark.parametrize("form", sorted(set(TEXTS) - {"db_csv"}))
-def test_a_banner_before_the_output_is_named_by_its_line(form: str) -> None:
+def test_a_banner_before_the_output_is_skipped_and_named_by_its_line(form: str) -> None:
     banner = "\nWelcome to gpu-01. Authorized use only."
-    assert "line 2 cannot be read: 'Welcome to gpu-01. Authorized use only.'" in said(f"{banner}\n{TEXTS[form]}")
+    found = read(f"{banner}\n{TEXTS[form]}")
+    assert found.skipped == ((2, "Welcome to gpu-01. Authorized use only."),)
+    assert told(found) == told(read(TEXTS[form]))
 
 
 def test_a_banner_before_sections_does_no_harm() -> None:

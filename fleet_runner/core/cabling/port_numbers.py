@@ -1,0 +1,99 @@
+"""Which number of a fabric's switch each designed port has, from the spelling of all names of the switch.
+
+A fabric tells a switch's ports by number, 1 and up. A design names them as the vendor does ("swp7"), or a cage and
+its half ("sw4p1", "IB1/4/1", from zero "P3.0"). What one name leaves open, the others tell, and what they leave open,
+the cables do: of several ways to number the ports, the one counts by which they are plugged as designed.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import product
+from math import prod
+
+Numbering = Mapping[str, int]
+"""The number of each port that has one, by the port's name in the design."""
+
+MOST_WAYS = 16
+"""Ways to number the ports of a switch that are tried; names of more kinds than these are nobody's."""
+
+BELIEVED = 0.6
+"""The share of a switch's cables that must be plugged as designed for a way of several to count."""
+
+MOST_LANES = 4
+"""Ports that a cage has at most."""
+
+_DIGITS = re.compile(r"[0-9]{1,9}")
+_HALF = re.compile(r"[0-9]+(?:[p.][0-9]+|/[0-9]+/[0-9]+)$")
+"""How a name ends that tells a cage and its half, though it is the only one: "sw4p1", "P3.0", "IB1/4/1"."""
+
+
+@lru_cache(maxsize=256)
+def ways(interfaces: tuple[str, ...]) -> tuple[Numbering, ...]:
+    """Return each way to number a switch's ports; of those with a number in each, none where no name tells one."""
+    sorts: dict[str, list[str]] = defaultdict(list)
+    for each in interfaces:
+        sorts[_DIGITS.sub("0", each)].append(each)
+    each_way = [tuple(_of_a_sort(names)) for names in sorts.values()]
+    if prod(map(len, each_way)) > MOST_WAYS:
+        return ()
+    found: list[Numbering] = []
+    for chosen in product(*each_way):
+        numbers = {name: number for each in chosen for name, number in each.items()}
+        if len(set(numbers.values())) == len(numbers) and numbers not in found:
+            found.append(numbers)
+    return tuple(found)
+
+
+def fitting(ways: Sequence[Numbering], plugged: Iterable[tuple[str, int]]) -> Numbering:
+    """Return the way by which most cables are plugged as designed; an empty one where no way stands out.
+
+    The only way counts unless every cable is plugged where no port is designed.
+
+    `plugged` gives, for cables whose far end is known, the port of the switch that the far end is designed to be
+    plugged into, and the number at which it is seen.
+    """
+    seen = tuple(plugged)
+    if len(ways) == 1:
+        numbers = set(ways[0].values())
+        strange = len(seen) > 1 and all(number not in numbers for _, number in seen)
+        return {} if strange else ways[0]
+    fits = Counter({at: sum(way.get(name) == number for name, number in seen) for at, way in enumerate(ways)})
+    (best, most), *others = fits.most_common(2) or [(0, 0)]
+    alone = most > (others[0][1] if others else 0)
+    return ways[best] if alone and most >= BELIEVED * len(seen) else {}
+
+
+def _of_a_sort(names: list[str]) -> Iterator[Numbering]:
+    """Yield each way to number ports whose names differ in their numbers alone."""
+    rows = {name: tuple(map(int, _DIGITS.findall(name))) for name in names}
+    width = len(next(iter(rows.values())))
+    if not width:
+        yield {}
+        return
+    before = {row[:-1] for row in rows.values()}
+    half = all(_HALF.search(name) for name in names) and max(row[-1] for row in rows.values()) <= MOST_LANES
+    if len(before) == 1 and not half:
+        starts = (1, 0) if min(row[-1] for row in rows.values()) == 0 else (0,)
+        yield from ({name: row[-1] + start for name, row in rows.items()} for start in starts)
+    elif width > 1 and len({row[:-2] for row in rows.values()}) == 1:
+        yield from _cages({name: row[-2:] for name, row in rows.items()})
+        if not half:  # a slot and its ports are told like a cage and its halves
+            yield {}
+    else:
+        yield {}
+
+
+def _cages(rows: Mapping[str, tuple[int, ...]]) -> Iterator[Numbering]:
+    """Yield each way to number ports that are told by cage and place in it."""
+    cages, places = ({row[at] for row in rows.values()} for at in (0, 1))
+    first = min(places) if min(places) == 0 else 1
+    lanes = max(places) - first + 1
+    if lanes > MOST_LANES:
+        yield {}
+        return
+    starts = (0,) if min(cages) == 0 else (1, 0) if first == 0 else (1,)
+    for several in (1, 2) if lanes == 1 else (2,) if lanes == 2 else (MOST_LANES,):  # noqa: PLR2004  one of two halves
+        for start in starts:
+            yield {name: (cage - start) * several + place - first + 1 for name, (cage, place) in rows.items()}

@@ -1,0 +1,84 @@
+"""The ways in which vendors write one Ethernet port: "Ethernet1/28", "Eth1/28" and "Et1/28"; SONiC's alias "etp2".
+
+A port answers to another spelling of its own name only where no other designed port of its device could be meant.
+"""
+
+import re
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+
+from fleet_runner.core.cabling.port_numbers import Numbering
+
+_WRITTEN = (
+    ("", ("e", "et", "eth", "ethernet")),
+    ("1g", ("gi", "ge", "gig", "gige", "gigabitethernet", "1ge", "1gige")),
+    ("10g", ("te", "ten", "tengige", "tengigabitethernet", "xe", "xge", "10ge", "10gige")),
+    ("25g", ("twe", "twentyfivegige", "twentyfivegigabitethernet", "25ge", "25gige")),
+    ("40g", ("fo", "fortygige", "fortygigabitethernet", "40ge", "40gige")),
+    ("50g", ("fi", "fiftygige", "fiftygigabitethernet", "50ge", "50gige")),
+    ("100g", ("hu", "hundredgige", "hundredgigabitethernet", "100ge", "100gige")),
+    ("200g", ("th", "twohundredgige", "twohundredgigabitethernet", "200g", "200ge", "200gige")),
+    ("400g", ("f", "fh", "fou", "fourhundredgige", "fourhundredgigabitethernet", "400g", "400ge", "400gige")),
+    ("800g", ("eh", "eighthundredgige", "eighthundredgigabitethernet", "800g", "800ge", "800gige")),
+)
+"""What a port of each speed is called: Cisco's IOS, NX-OS and IOS-XR, Arista, Juniper, H3C, Huawei."""
+
+_SORT = {word: sort for sort, words in _WRITTEN for word in words}
+_NAME = re.compile(r"([0-9]*[a-z]+)[ -]*([0-9]+(?:[/:.][0-9]+)*)$")
+_ALIAS = re.compile(r"etp([0-9]{1,4})$")
+_LANE = re.compile(r"Ethernet([0-9]{1,4})$")
+
+STRIDES = (1, 2, 4, 8, 16)
+"""Lanes that a port of a SONiC switch may have."""
+
+Spelled = tuple[str, str]
+"""What sort of port a name tells ("100g", "" for any Ethernet), and where it is ("1/28")."""
+
+
+@lru_cache(maxsize=65_536)
+def spelled(name: str) -> Spelled | None:
+    """Return what a port's name tells, whoever wrote it; None for a name of another kind."""
+    found = _NAME.match(name.strip().lower())
+    sort = _SORT.get(found[1]) if found else None
+    return None if found is None or sort is None else (sort, found[2])
+
+
+def respelled(name: str, designed: Collection[str]) -> str | None:
+    """Return the designed port that a name is another spelling of; "" for one that is none, None if nobody can tell.
+
+    A port's speed may be told otherwise than designed, for its place says enough: "0/0/0/1".
+    """
+    told, mine = spelled(name), {each: spelled(each) for each in designed}
+    same = [each for each, found in mine.items() if told and found == told]
+    place = [each for each, found in mine.items() if told and found and found[1] == told[1] and "/" in told[1]]
+    if len(same) == 1 or (not same and len(place) == 1):
+        return (same or place)[0]
+    if same or place:
+        return None
+    alike = _shape(name) in {_shape(each) for each in designed}
+    return "" if alike or (told and None not in mine.values()) else None
+
+
+def _shape(name: str) -> str:
+    return re.sub(r"[0-9]+", "0", name)
+
+
+def panel_number(name: str, designed: Collection[str]) -> int | None:
+    """Return what a SONiC switch's port is called in the other of its two ways than the designed ones; else None."""
+    found = (_LANE if any(map(_ALIAS.match, designed)) else _ALIAS).match(name)
+    return int(found[1]) if found and any(map((_ALIAS if found.re is _LANE else _LANE).match, designed)) else None
+
+
+def panel_ways(designed: Iterable[str]) -> tuple[Numbering, ...]:
+    """Return each way in which a SONiC switch's ports may be called otherwise: "Ethernet8" is "etp2" or "etp3"."""
+    names = tuple(designed)
+    lanes = {name: int(found[1]) for name in names if (found := _LANE.match(name))}
+    panel = {name: int(found[1]) for name in names if (found := _ALIAS.match(name))}
+    ways: list[Numbering] = []
+    for stride in STRIDES:
+        way = {name: lane // stride + 1 for name, lane in lanes.items()} | {
+            name: (number - 1) * stride for name, number in panel.items()
+        }
+        if all(lane % stride == 0 for lane in lanes.values()) and way not in ways:
+            ways.append(way)
+    return tuple(ways)
