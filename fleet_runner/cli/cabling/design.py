@@ -14,7 +14,7 @@ from fleet_runner.cli.cabling.captures import Capture, Neighbours, text
 from fleet_runner.core.base.errors import FleetError, SourceError
 from fleet_runner.core.cabling import ethernet, extent
 from fleet_runner.core.cabling.aliases import called, renamed
-from fleet_runner.core.cabling.binding import Bound, bind
+from fleet_runner.core.cabling.binding import Bound, bind, numbered
 from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, places, planned
 from fleet_runner.core.cabling.exempt import READY
 from fleet_runner.core.cabling.explain import Places
@@ -74,6 +74,12 @@ class Design:
         found = seen.discovery
         unanswered = [renamed(each, self.aliases) for each in found.unanswered]
         return bind(called(found.links, self.aliases), self.names, unanswered)
+
+    def numbered(self, seen: Capture | Neighbours) -> "Design":
+        """Return the design with switches' ports numbered as one look tells, for another look as well."""
+        if isinstance(seen, Neighbours):
+            return self
+        return replace(self, names=numbered(self.names, called(seen.discovery.links, self.aliases)))
 
     def judge(self, seen: Capture | Neighbours, fabric: Fabric | None = None) -> tuple[Verdicts, str]:
         """Hold what was seen against the whole design, or against what belongs to one fabric of it.

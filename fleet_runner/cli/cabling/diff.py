@@ -44,7 +44,7 @@ def diff(
     with uncollected():
         looks = _looks(before, after)
         named = expected is not None or names is not None or any(_run(each) for each in looks)
-        should = design(expected, names) if named else undesigned()
+        should = (design(expected, names) if named else undesigned()).numbered(looks[0])
         found = _changes(should.bound(looks[0]), should.bound(looks[1]), looks)
     if json:
         print_json({"before": _about(looks[0]), "after": _about(looks[1]), "changes": found})

@@ -6,7 +6,7 @@ somebody wrote on the node, or what it came with. Two ends that claim one port a
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from fleet_runner.core.cabling.links import Link, Port, link
@@ -85,50 +85,62 @@ def bind(seen: Iterable[FabricLink], known: Names, unanswered: Iterable[FabricPo
 
 
 def numbered(known: Names, seen: Iterable[FabricLink]) -> Names:
-    """Return the names with numbers for all switches that are seen, as far as names and cables tell them."""
-    left = dict(known.ways)
-    links = [each for each in seen if "SW" in {each.a.kind, each.b.kind}] if left else []
+    """Return the names with numbers for all switches that are seen, as far as names and cables tell them.
+
+    Of several switches those are numbered first that have the most cables to known ports: they tell of the others.
+    """
+    links = [each for each in seen if "SW" in {each.a.kind, each.b.kind}] if known.ways else []
+    left = {device for each in links for end in each[:2] if (device := _seen_switch(end, known)) in known.ways}
+    left -= known.numbers.keys()
     while left:
-        plugged: dict[str, list[tuple[str, int]]] = {}
-        for one, other, _, _ in links:
-            for end, far in ((one, other), (other, one)):
-                device = _seen_switch(end, known) if end.kind == "SW" else ""
-                if device in left:
-                    goal = known.far.get(_port(far, known, {}) or made_up(far))
-                    told = plugged.setdefault(device, [])
-                    if goal and goal.device == device:
-                        told.append((goal.interface, end.port))
-        found = {device: fitting(left[device], told) for device, told in plugged.items()}
-        new = {device: chosen for device, chosen in found.items() if chosen}
-        if not new:
-            break
-        for device in new:
-            del left[device]
-        mine = {
-            device: {str(number): Port(device, name) for name, number in chosen.items()}
-            for device, chosen in new.items()
-        }
-        known = replace(known, numbers={**known.numbers, **mine})
+        plugged = _plugged(links, known, left)
+        surest = max(sum(goal is not None for goal, _ in told) / len(told) for told in plugged.values())
+        for device, told in plugged.items():
+            if sum(goal is not None for goal, _ in told) / len(told) == surest:
+                left.discard(device)
+                way = fitting(known.ways[device], [(goal, number) for goal, number in told if goal is not None])
+                mine = {str(number): Port(device, name) for name, number in way.items()}
+                known = replace(known, numbers={**known.numbers, device: mine}) if mine else known
     return known
 
 
+def _plugged(
+    links: Iterable[FabricLink], known: Names, wanted: Collection[str]
+) -> dict[str, list[tuple[str | None, int]]]:
+    """Return, for each cable of some switches, the port that its far end is designed to be in, and its number here.
+
+    A port is None where nothing tells which the far end is, or where it is designed to be elsewhere.
+    """
+    found: dict[str, list[tuple[str | None, int]]] = {}
+    for one, other, _, _ in links:
+        for end, far in ((one, other), (other, one)):
+            device = _seen_switch(end, known)
+            if device in wanted:
+                goal = known.far.get(_port(far, known, {}) or made_up(far))
+                told = goal.interface if goal and goal.device == device else None
+                found.setdefault(device, []).append((told, end.port))
+    return found
+
+
 def _seen_switch(end: FabricPort, known: Names) -> str:
+    """Return which switch an end is of; "" for another device."""
+    if end.kind != "SW":
+        return ""
     identified = known.guids.get(end.guid)
     return identified.device if identified else _switch(end.name, known)[0]
 
 
 def _unmapped(seen: Iterable[FabricLink], known: Names) -> frozenset[Port]:
     """Return the designed ports of switches that are seen, and to which no number leads."""
-    here = {_seen_switch(end, known) for each in seen for end in each[:2] if end.kind == "SW"} & known.ways.keys()
-    ports = {port for device in here for port in known.spoken[device].values()}
+    here = {_seen_switch(end, known) for each in seen for end in each[:2]} & known.ways.keys()
+    ports = {port for port in known.far if port.device in here}
     return frozenset(ports.difference(*(known.numbers.get(device, {}).values() for device in here)))
 
 
 def _spelled(known: Names, seen: Iterable[FabricLink]) -> Names:
     """Return the names without those in other letters that two seen devices, or one that is there, could mean."""
-    told = {end.name for each in seen for end in each[:2]}
-    devices = {_bare(name) for name in told}
-    devices |= {name.rpartition(" ")[0] for name in devices}
+    told = {(end.name, end.kind == "SW") for each in seen for end in each[:2]}
+    devices = {_bare(name) for name, _ in told} | {name.rpartition(" ")[0] for name, switch in told if not switch}
     folded = Counter(found for name in devices if (found := known.folded.get(name.casefold())))
     twice = {device for device, count in folded.items() if count > 1}
     return replace(known, folded={n: d for n, d in known.folded.items() if d not in twice}) if twice else known

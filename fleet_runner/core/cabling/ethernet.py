@@ -10,12 +10,13 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from fleet_runner.core.cabling import suspect
 from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Doubt, Verdicts, hold
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import Names, bind_port
-from fleet_runner.core.cabling.port_numbers import Numbering, fitting
+from fleet_runner.core.cabling.port_numbers import fitting
 from fleet_runner.core.cabling.port_spellings import panel_number, panel_ways, respelled
 from fleet_runner.core.checks.parsers.discovery import FabricPort
 from fleet_runner.core.checks.parsers.lldp import Neighbour
@@ -72,6 +73,9 @@ def judge(  # noqa: PLR0913  what every judge takes, and addresses
             (unmapped if heard.unmapped.intersection(each) else silent).append(each)
     bound = Bound(dict.fromkeys(heard.links, ""), strangers=_strangers(heard.links, judged, known))
     verdicts = hold(judged, bound, places, share=share)
+    if suspect.hardly_mapped(len(unmapped), len(unmapped) + len(judged)):
+        why = suspect.unmapped_words(sorted(unmapped), len(unmapped) + len(judged))
+        verdicts = replace(verdicts, faults=(), suspect=why)
     strange = heard.disputed - {doubt.seen for doubt in doubts}
     return replace(
         verdicts,
@@ -98,7 +102,7 @@ def listen(captures: Captures, known: Names, designed: Iterable[Link], macs: Map
     told: dict[Port, Link] = {}
     unmapped: set[Port] = set()
     for device, neighbours in heard.items():
-        for near, links in _tellings(device, neighbours, _Ports(known, macs, panels), unmapped).items():
+        for near, links in _tellings(device, neighbours, _Ports(known, macs, panels, mine), unmapped).items():
             if one := _one(links, mine.get(near)):
                 told[near] = one
     both = {each for each in told.values() if told.get(each.a) == told.get(each.b)}
@@ -111,14 +115,21 @@ def listen(captures: Captures, known: Names, designed: Iterable[Link], macs: Map
 
 @dataclass(frozen=True, slots=True)
 class _Ports:
-    """What ports are called: in the design, by address, and by number on the fronts of SONiC's switches."""
+    """What ports are called: in the design, by address, and by number on the fronts of SONiC's switches.
+
+    `designed` gives each designed port its link.
+    """
 
     known: Names
     macs: Mapping[str, Port]
     panels: Mapping[str, Mapping[int, Port]]
+    designed: Mapping[Port, Link]
 
-    def named(self, device: str, names: Iterable[str]) -> Port | None:
-        """Return a port by what its device and others call it, the likeliest first; None if nobody can tell which."""
+    def named(self, device: str, names: Iterable[str], near: Port | None = None) -> Port | None:
+        """Return a port by what its device and others call it, the likeliest first; None if nobody can tell which.
+
+        `near` is what is plugged into it: where just the number of a port is told, it may be the designed one.
+        """
         told = [name for name in names if name]
         name = bind_port(device, "", self.known).device
         spoken = self.known.spoken.get(name, {})
@@ -127,17 +138,19 @@ class _Ports:
         for each in told:
             if each in spoken:
                 return spoken[each]
-        designed = {port.interface for port in spoken.values()}
-        found = [self._otherwise(name, each, designed) for each in told]
+        designed = {port.interface for port in spoken.values() if port.interface in spoken}
+        wanted = self.designed.get(near, ()) if near else ()
+        found = [self._otherwise(name, each, designed, wanted) for each in told]
         port = next((each for each in found if each and each.interface in designed), None)
         return port or found[0]
 
-    def _otherwise(self, device: str, told: str, designed: Collection[str]) -> Port | None:
+    def _otherwise(self, device: str, told: str, designed: Collection[str], wanted: Collection[Port]) -> Port | None:
         number = panel_number(told, designed)
         if number is not None:
             return self.panels.get(device, {}).get(number)
         plain = _PLAIN_PORT.match(told)
-        if plain and (port := self.known.spoken[device].get(str(int(plain[1])))):
+        port = self.known.spoken[device].get(str(int(plain[1]))) if plain else None
+        if port in wanted:
             return port
         found = respelled(told, designed)
         return None if found is None else Port(device, found or told)
@@ -156,14 +169,14 @@ def _panels(
             if number is not None:
                 goal = next((port for port in designed.get(near, ()) if port.device == far), None)
                 plugged[far] += [(goal.interface, number)] if goal else []
-    return {
-        device: {number: Port(device, name) for name, number in fitting(_panel_ways(device, known), told).items()}
-        for device, told in plugged.items()
-    }
+    return {device: _panel(device, known, told) for device, told in plugged.items()}
 
 
-def _panel_ways(device: str, known: Names) -> tuple[Numbering, ...]:
-    return panel_ways(sorted({port.interface for port in known.spoken[device].values()}))
+def _panel(device: str, known: Names, plugged: Iterable[tuple[str, int]]) -> dict[int, Port]:
+    """Return the ports of a switch by their other numbers; none where the cables do not tell those of all."""
+    ways = panel_ways(sorted({port.interface for port in known.spoken[device].values()}))
+    chosen = fitting(ways, plugged)
+    return {number: Port(device, name) for name, number in chosen.items()} if chosen in ways else {}
 
 
 def _tellings(
@@ -179,7 +192,7 @@ def _tellings(
         if not identified and not each.system:
             continue
         near = ports.named(device, (each.interface,))
-        far = identified or _far(each, ports)
+        far = identified or _far(each, ports, near)
         if near and far:
             found.setdefault(near, set()).add(link(near, far))
         else:
@@ -187,13 +200,13 @@ def _tellings(
     return found
 
 
-def _far(heard: Neighbour, ports: _Ports) -> Port | None:
+def _far(heard: Neighbour, ports: _Ports, near: Port | None) -> Port | None:
     """Identity first: an address that the source of truth knows says more than a name that somebody typed.
 
     A neighbour names its port by id or, where the id is an address, by description.
     """
     names = (heard.description,) if _ADDRESS.match(heard.port) else (heard.port, heard.description)
-    return ports.named(heard.system, names)
+    return ports.named(heard.system, names, near)
 
 
 def _mac(told: str) -> str:

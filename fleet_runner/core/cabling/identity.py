@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fleet_runner.core.cabling.adapters import New, free, moved, new_adapters, unclear
 from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.cabling.names import spoken_of
+from fleet_runner.core.cabling.names import answered_by
 
 Pair = tuple[str, str]
 """A device, and another one's place."""
@@ -160,7 +160,7 @@ def _spoken(ports: Iterable[Port], devices: Collection[str]) -> dict[str, Mappin
     for port in ports if devices else ():
         if port.device in mine:
             mine[port.device].append(port)
-    return {device: spoken_of(found) for device, found in mine.items()}
+    return {device: answered_by(found) for device, found in mine.items()}
 
 
 def _clear(votes: int, cables: int, said: int) -> bool:

@@ -123,18 +123,19 @@ def _unmapped(expected: Mapping[Port, Port], ports: frozenset[Port]) -> tuple[Li
 
 def _compared(expected: dict[Port, Port], observed: Bound, unmapped: tuple[Link, ...]) -> Bound:
     """Take links that cannot be compared out of the design; return what is seen without those of such switches."""
+    devices = {port.device for port in observed.unmapped}
     for joined in unmapped:
         for port in joined:
             del expected[port]
-    devices = {port.device for port in observed.unmapped}
-    if not devices:
-        return observed
-    links = {
-        joined: rate
-        for joined, rate in observed.links.items()
-        if not any(port.device in devices and port not in expected for port in joined)
-    }
-    return replace(observed, links=links)
+
+    def compared(joined: Link) -> bool:
+        """At another number than the mapped ones is plugged what belongs there, or what belongs to a mapped port."""
+        a, b = joined
+        return not any(
+            near.device in devices and near not in expected and far not in expected for near, far in ((a, b), (b, a))
+        )
+
+    return replace(observed, links={each: rate for each, rate in observed.links.items() if compared(each)})
 
 
 def _doubts(

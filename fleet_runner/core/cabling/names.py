@@ -52,11 +52,32 @@ def names(
     for device, mine in spoken.items():
         for adapter, interface in adapters.get(device, {}).items():
             mine[adapter] = Port(device, interface)
-            if adapter.isdecimal():  # who declares a number has looked
-                several.pop(device, None)
+        if device in several:
+            several[device] = _declared(several[device], adapters.get(device, {}), mine)
     only = {device: mine[0] for device, mine in found.items() if len(mine) == 1}
     far = {port: end for a, b in (links if several else ()) for port, end in ((a, b), (b, a))}
     return Names(spoken, guids, only, _whole(found), _folded(found), several, far=far)
+
+
+def answered_by(ports: Iterable[Port]) -> Mapping[str, Port]:
+    """Return a switch's ports by name, and by number where their names tell one way to count."""
+    mine = {port.interface: port for port in ports}
+    spoken = spoken_of(mine.values())
+    several = _ways(mine.values(), spoken)
+    if several is None or len(several) != 1:
+        return spoken
+    return {**mine, **{str(number): mine[name] for name, number in several[0].items()}}
+
+
+def _declared(
+    found: tuple[Numbering, ...], adapters: Mapping[str, str], mine: Mapping[str, Port]
+) -> tuple[Numbering, ...]:
+    """Return the ways that agree with declared numbers; if none does, the declared ones alone."""
+    numbers = {interface: int(each) for each, interface in adapters.items() if each.isdecimal() and interface in mine}
+    agreeing = [way for way in found if all(way.get(name, number) == number for name, number in numbers.items())]
+    taken = set(numbers.values())
+    both = [{name: way[name] for name in way if way[name] not in taken} | numbers for way in agreeing or [{}]]
+    return tuple(both) if numbers else found
 
 
 def _ways(ports: Iterable[Port], spoken: Mapping[str, Port]) -> tuple[Numbering, ...] | None:

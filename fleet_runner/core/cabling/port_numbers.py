@@ -21,6 +21,12 @@ MOST_WAYS = 16
 BELIEVED = 0.6
 """The share of a switch's cables that must be plugged as designed for a way of several to count."""
 
+ENOUGH = 2
+"""Cables that decide between ways to number the ports, of a switch that has more than one."""
+
+_NEVER = re.compile(r"(?:mgmt|management|ma|oob|bmc|ipmi|console|lo|fxp|me)[ _-]?[0-9/.]*$", re.IGNORECASE)
+"""What no cable of a fabric is plugged into."""
+
 MOST_LANES = 4
 """Ports that a cage has at most."""
 
@@ -41,35 +47,39 @@ def ways(interfaces: tuple[str, ...]) -> tuple[Numbering, ...]:
     found: list[Numbering] = []
     for chosen in product(*each_way):
         numbers = {name: number for each in chosen for name, number in each.items()}
-        if len(set(numbers.values())) == len(numbers) and numbers not in found:
-            found.append(numbers)
+        shared = Counter(numbers.values())  # nobody knows which of two ports has a number
+        alone = {name: number for name, number in numbers.items() if shared[number] == 1}
+        if alone not in found:
+            found.append(alone)
     return tuple(found)
 
 
 def fitting(ways: Sequence[Numbering], plugged: Iterable[tuple[str, int]]) -> Numbering:
-    """Return the way by which most cables are plugged as designed; an empty one where no way stands out.
+    """Return the way by which most cables are plugged as designed; where none stands out, what all have in common.
 
-    The only way counts unless every cable is plugged where no port is designed.
+    The only way counts unless most cables are plugged where no port is designed. One cable decides nothing where more
+    ports are designed.
 
     `plugged` gives, for cables whose far end is known, the port of the switch that the far end is designed to be
     plugged into, and the number at which it is seen.
     """
     seen = tuple(plugged)
     if len(ways) == 1:
-        numbers = set(ways[0].values())
-        strange = len(seen) > 1 and all(number not in numbers for _, number in seen)
-        return {} if strange else ways[0]
-    fits = Counter({at: sum(way.get(name) == number for name, number in seen) for at, way in enumerate(ways)})
-    (best, most), *others = fits.most_common(2) or [(0, 0)]
-    alone = most > (others[0][1] if others else 0)
-    return ways[best] if alone and most >= BELIEVED * len(seen) else {}
+        (way,) = ways
+        inside = [number in way.values() for name, number in seen if name in way]
+        return {} if len(inside) > 1 and sum(inside) < BELIEVED * len(inside) else way
+    fits = [sum(way.get(name) == number for name, number in seen) for way in ways]
+    most = max(fits, default=0)
+    decided = most >= max(BELIEVED * len(seen), min(ENOUGH, max(map(len, ways), default=0)))
+    left = [way.items() for way, fit in zip(ways, fits, strict=True) if fit == most or not decided]
+    return dict(set(left[0]).intersection(*left[1:])) if left else {}
 
 
 def _of_a_sort(names: list[str]) -> Iterator[Numbering]:
     """Yield each way to number ports whose names differ in their numbers alone."""
     rows = {name: tuple(map(int, _DIGITS.findall(name))) for name in names}
     width = len(next(iter(rows.values())))
-    if not width:
+    if not width or any(map(_NEVER.match, names)):
         yield {}
         return
     before = {row[:-1] for row in rows.values()}

@@ -25,6 +25,7 @@ _WRITTEN = (
 
 _SORT = {word: sort for sort, words in _WRITTEN for word in words}
 _NAME = re.compile(r"([0-9]*[a-z]+)[ -]*([0-9]+(?:[/:.][0-9]+)*)$")
+_DIGITS = re.compile(r"[0-9]+")
 _ALIAS = re.compile(r"etp([0-9]{1,4})$")
 _LANE = re.compile(r"Ethernet([0-9]{1,4})$")
 
@@ -48,6 +49,8 @@ def respelled(name: str, designed: Collection[str]) -> str | None:
 
     A port's speed may be told otherwise than designed, for its place says enough: "0/0/0/1".
     """
+    if name.isdecimal() or _by_lane(designed):
+        return None
     told, mine = spelled(name), {each: spelled(each) for each in designed}
     same = [each for each, found in mine.items() if told and found == told]
     place = [each for each, found in mine.items() if told and found and found[1] == told[1] and "/" in told[1]]
@@ -55,12 +58,19 @@ def respelled(name: str, designed: Collection[str]) -> str | None:
         return (same or place)[0]
     if same or place:
         return None
-    alike = _shape(name) in {_shape(each) for each in designed}
-    return "" if alike or (told and None not in mine.values()) else None
+    alike = len(_DIGITS.findall(name)) == 1 and _shape(name) in {_shape(each) for each in designed}
+    deep = {_shape(found[1]) for found in mine.values() if found}
+    return "" if alike or (told and None not in mine.values() and _shape(told[1]) in deep) else None
+
+
+def _by_lane(designed: Collection[str]) -> bool:
+    """Whether a SONiC switch's ports are named by their first lanes: no other name has the same numbers."""
+    lanes = [int(found[1]) for each in designed if (found := _LANE.match(each))]
+    return 0 in lanes and all(lane % STRIDES[2] == 0 for lane in lanes)
 
 
 def _shape(name: str) -> str:
-    return re.sub(r"[0-9]+", "0", name)
+    return _DIGITS.sub("0", name)
 
 
 def panel_number(name: str, designed: Collection[str]) -> int | None:

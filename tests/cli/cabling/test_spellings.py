@@ -1,5 +1,6 @@
 """Designs and captures in the spellings of real ones: nothing that is right is told to be moved."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -101,6 +102,21 @@ def test_ports_that_nothing_numbers_are_not_compared(
     files = ("--expected", "cables.csv", "--observed", "fabric.txt", "--names", "names.csv")
     assert typed("cabling", "check", *files).code == 0
     assert typed("cabling", "explain", *files).code == 0
+
+
+def test_what_changed_is_told_though_the_second_look_alone_tells_no_numbers(tmp_path: Path, typed: Type) -> None:
+    """One half of each cage is designed, and half of the cables were moved: the first look tells how to count."""
+    rows = [f"gpu-{number:02d},mlx5_0,leaf-01,sw{number}p1\n" for number in range(1, 11)]
+    (tmp_path / "cables.csv").write_text("".join(rows), encoding="utf-8")
+    for name, moved in (("before", 0), ("after", 5)):
+        links = [
+            link(Port(f"gpu-{number:02d}", "mlx5_0"), Port("leaf-01", str(2 * number - (number > moved))))
+            for number in range(1, 11)
+        ]
+        (tmp_path / f"{name}.txt").write_text(plain(links), encoding="utf-8")
+    said = typed("cabling", "diff", "before.txt", "after.txt", "--expected", "cables.csv", "--json")
+    found = json.loads(said.out)["changes"]
+    assert (len(found["moved"]), found["same"]) == (5, 5)
 
 
 CAPTURED = [

@@ -176,3 +176,18 @@ def test_a_port_in_another_vendors_spelling_is_that_port() -> None:
     assert judged({"gpu-1": [hears("eth0", port("sw-1", "Eth1/1"))]}, design).matched == 1
     (fault,) = judged({"gpu-1": [hears("eth0", port("sw-1", "Eth1/9"))]}, design).faults
     assert fault.kind is Kind.MOVED
+
+
+def test_a_number_alone_confirms_the_designed_port_and_accuses_no_other() -> None:
+    """A switch of another maker may be heard as Ethernet7 where the design has swp7, or count its lanes."""
+    assert judged({"gpu-1": [hears("eth0", port("sw-1", "Ethernet1"))]}).matched == 1
+    verdicts = judged({"gpu-1": [hears("eth0", port("sw-1", "Ethernet4"))]})
+    assert (verdicts.faults, verdicts.unmapped) == ((), DESIGN[:1])
+
+
+def test_where_hardly_any_port_can_be_told_no_fault_is() -> None:
+    captures = {name: [hears("eth0", port("sw-1", f"xyz-1/{at}"))] for at, name in enumerate(SERVERS[1:])}
+    captures["gpu-1"] = [hears("eth0", port("sw-1", "swp9"))]
+    verdicts = judged(captures)
+    assert (verdicts.faults, len(verdicts.unmapped)) == ((), 3)
+    assert verdicts.suspect.startswith("3 of 4 designed links cannot be compared")

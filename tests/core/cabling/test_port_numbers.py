@@ -62,7 +62,15 @@ def test_what_the_cables_do_not_tell_either_is_not_told() -> None:
     assert fitting(several, []) == {}
     assert fitting(several, [("sw5p1", 5), ("sw6p1", 11)]) == {}
     assert fitting(several, [("sw5p1", 5), ("sw6p1", 40)]) == {}
+    assert fitting(several, [("sw5p1", 5)]) == {}
     assert fitting((), [("A", 1)]) == {}
+
+
+def test_what_all_ways_have_in_common_is_told() -> None:
+    several = ways(("swp1", "swp2", "sw5p1"))
+    assert len(several) == 2
+    assert fitting(several, []) == {"swp1": 1, "swp2": 2}
+    assert fitting(several, [("swp1", 1), ("swp2", 2), ("sw5p1", 9)]) == {"swp1": 1, "swp2": 2, "sw5p1": 9}
 
 
 def test_the_only_way_holds_against_cables_that_are_plugged_elsewhere() -> None:
@@ -71,6 +79,7 @@ def test_the_only_way_holds_against_cables_that_are_plugged_elsewhere() -> None:
     assert fitting((only,), [("swp1", 2), ("swp2", 1)]) == only
     assert fitting((only,), [("swp1", 9)]) == only
     assert fitting((only,), [("swp1", 9), ("swp2", 10)]) == {}
+    assert fitting((only,), [("swp1", 1), ("swp2", 9), ("swp2", 10)]) == {}
 
 
 def test_ports_that_count_from_zero_are_numbered_from_one() -> None:
@@ -91,7 +100,8 @@ def test_a_slot_and_its_ports_may_be_a_cage_and_its_halves() -> None:
 
 def test_ports_of_two_sorts_are_numbered_together_and_never_alike() -> None:
     assert ways(("swp1", "IB1/2/1", "IB1/2/2")) == ({"swp1": 1, "IB1/2/1": 3, "IB1/2/2": 4},)
-    assert ways(("swp3", "IB1/2/1", "IB1/2/2")) == ()
+    assert ways(("swp3", "IB1/2/1", "IB1/2/2")) == ({"IB1/2/2": 4},)
+    assert ways(("swp1", "swp2", "mgmt0", "mgmt1", "uplink")) == ({"swp1": 1, "swp2": 2},)
 
 
 def test_names_of_many_kinds_are_nobodys() -> None:

@@ -45,6 +45,26 @@ def test_a_port_that_is_understood_and_not_designed_is_another_one() -> None:
     assert respelled("left-7", ["left-1"]) == ""
 
 
+@pytest.mark.parametrize(
+    ("told", "designed"),
+    [
+        ("Ethernet1/1", "Ethernet1"),
+        ("Ethernet1", "Ethernet1/1"),
+        ("Eth1/27/1", "Eth1/27"),
+        ("et-0/0/1:0", "et-0/0/1"),
+        ("Gi1/0/1", "Gi1/1"),
+        ("eth0.100", "eth0"),
+        ("511", "7"),
+        ("ens2f0np0", "ens1f0np0"),
+        ("Eth4", "Ethernet0"),
+        ("hundredGigE1/4", "Ethernet0"),
+    ],
+)
+def test_a_name_of_another_depth_may_be_any_port(told: str, designed: str) -> None:
+    """A breakout, an interface's index, another slot of a server, a SONiC switch's own count."""
+    assert respelled(told, [designed]) is None
+
+
 @pytest.mark.parametrize("told", ["swp7", "port seven", "ens1f0np0", "xyz-1/2"])
 def test_a_name_of_a_kind_that_the_design_does_not_use_is_nobodys(told: str) -> None:
     assert respelled(told, ["Ethernet1", "Ethernet2"]) is None
@@ -64,4 +84,4 @@ def test_a_sonic_switch_is_read_by_its_lanes_or_its_front() -> None:
 
 def test_the_first_port_of_a_sonic_switch_is_the_first_however_many_lanes_it_has() -> None:
     assert panel_ways(["Ethernet0"]) == ({"Ethernet0": 1},)
-    assert fitting(panel_ways(["Ethernet0", "Ethernet8"]), []) == {}
+    assert fitting(panel_ways(["Ethernet0", "Ethernet8"]), []) == {"Ethernet0": 1}

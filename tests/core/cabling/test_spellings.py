@@ -201,3 +201,47 @@ def test_a_dark_leaf_of_a_design_without_spines_is_missing_and_not_silent() -> N
     assert (apart.faults, len(apart.silent)) == ((), 4)
     far = [link(Port(f"gpu-{number}", "ib1"), Port("leaf-2", str(number))) for number in (10, 11, 12)]
     assert len(seen(heard, {}, [*heard, *far]).silent) == 3
+
+
+def caged(links: Iterable[Link]) -> list[Link]:
+    """Return the links with the switch's ports by cage and half."""
+    return [link(each.a, Port(each.b.device, PORTS["sw4p1"](int(each.b.interface)))) for each in links]
+
+
+HOSTS = [link(Port(f"gpu-{number:02d}", "ib0"), Port("leaf-1", str(number))) for number in range(1, 9)]
+
+
+def test_a_leaf_that_was_replaced_is_known_by_its_cables_also_where_ports_have_cages() -> None:
+    """Its ports tell their numbers, so nobody is sent to plug eight cables."""
+    (fault,) = seen([link(each.a, Port("ufmsw-a", each.b.interface)) for each in HOSTS], {}, caged(HOSTS)).faults
+    assert not any("Plug" in step for step in fault.steps)
+    assert fault.message.startswith("A new switch stands in leaf-1's place")
+
+
+def test_ports_for_management_take_nothing_from_the_others() -> None:
+    design = [
+        *caged(HOSTS),
+        link(Port("oob-1", "1"), Port("leaf-1", "mgmt0")),
+        link(Port("oob-1", "2"), Port("leaf-1", "mgmt1")),
+    ]
+    assert seen(HOSTS, {}, design).matched == len(HOSTS)
+    crossed = [link(HOSTS[0].a, HOSTS[1].b), link(HOSTS[1].a, HOSTS[0].b), *HOSTS[2:]]
+    (fault,) = seen(crossed, {}, design).faults
+    assert set(fault.expected) == set(caged(HOSTS[:2]))
+
+
+def test_one_declared_number_is_no_reason_to_doubt_the_others() -> None:
+    """It says how the rest is counted, where names leave that open; against all names it stands alone."""
+    ones = [link(each.a, Port("leaf-1", f"sw{at}p1")) for at, each in enumerate(HOSTS, start=1)]
+    halves = [link(each.a, Port("leaf-1", str(2 * at - 1))) for at, each in enumerate(HOSTS, start=1)]
+    assert seen(halves, {"leaf-1": {"3": "sw2p1"}}, ones).matched == len(HOSTS)
+    assert seen(HOSTS, {"leaf-1": {"1": "sw1p1"}}, ones).matched == len(HOSTS)
+    other = seen([link(HOSTS[0].a, Port("leaf-1", "40")), *HOSTS[1:]], {"leaf-1": {"40": "sw1p1"}}, ones)
+    assert (other.faults, other.matched, len(other.unmapped)) == ((), 1, 7)
+
+
+def test_what_is_plugged_into_a_port_without_a_number_and_belongs_elsewhere_is_told() -> None:
+    design = [*caged(HOSTS), link(Port("gpu-09", "ib0"), Port("leaf-1", "left"))]
+    moved = [*HOSTS[:7], link(HOSTS[7].a, Port("leaf-1", "40"))]
+    (fault,) = seen(moved, {}, design).faults
+    assert set(fault.expected) == set(caged(HOSTS[7:]))

@@ -152,13 +152,13 @@ def _unread(text: str, form: Form, lines: int) -> tuple[tuple[Line, ...], tuple[
     for number, line in enumerate(text.split("\n"), start=1):
         if not any(pattern.match("\n" + line) for pattern in patterns):
             told = line.strip()
-            (unread if _may_be_record(told, form, last=number == count) else skipped).append((number, told))
+            (unread if _may_be_record(told, form) else skipped).append((number, told))
     return tuple(unread), tuple(skipped)
 
 
-def _may_be_record(line: str, form: Form, *, last: bool) -> bool:
-    """The last line may have been cut within its first word."""
-    begins = line.startswith(form.words) or (last and any(word.startswith(line) for word in form.words))
+def _may_be_record(line: str, form: Form) -> bool:
+    """A record may have been cut within its first word."""
+    begins = line.startswith(form.words) or any(word.startswith(line) for word in form.words)
     return begins or form.piece.search(line) is not None
 
 

@@ -48,7 +48,7 @@ _LINE = re.compile(
     re.MULTILINE | re.ASCII,
 )
 _BLANK = re.compile(r"\n[ \t\r]*$", re.MULTILINE)
-_PIECE = re.compile(r"==|\d\[|\[[ \d]*\][ \t]*[\"=]|0x[0-9a-fA-F]{12,16}(?![0-9a-fA-F])|Could be")
+_PIECE = re.compile(r"^[0-9]|\"\"|==|\d\[|\[[ \d]*\][ \t]*[\"=]|0x[0-9a-fA-F]{12,16}(?![0-9a-fA-F])|Could be")
 _WORDS = ("Switch", "CA:", "RT:", "Router:", "0x")
 _RATE = re.compile(r"[ \t]*(\d{1,2})X[ \t]+(\d{1,3}\.\d{1,5}) Gbps(?:[ \t]*\((FDR10)\))?", re.ASCII)
 

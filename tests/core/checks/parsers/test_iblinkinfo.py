@@ -127,3 +127,11 @@ def test_an_adapter_that_hears_nobody_is_known_by_its_own_guid(text: str) -> Non
     assert [port for port in found.unanswered if port.kind == "CA"] == [
         FabricPort("gpu-01 mlx5_0", 1, "CA", "a088c20300ab0c10")
     ]
+
+
+@pytest.mark.parametrize("text", [BY_NODE, BY_LINE], ids=["by node", "by line"])
+@pytest.mark.parametrize("cut", ["           1", "           1    3", "0", "Sw", '          12   3[  ] ""'])
+def test_a_line_that_was_cut_within_its_first_words_is_no_noise(text: str, cut: str) -> None:
+    """The port may have been one that is up and at whose far end nobody answers."""
+    with pytest.raises(EvidenceError, match="cannot be read"):
+        whole(parse(f"{text.rstrip()}\n{cut}\n[root@head ~]# "))
