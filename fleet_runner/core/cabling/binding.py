@@ -6,7 +6,7 @@ somebody wrote on the node, or what it came with. Two ends that claim one port a
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from fleet_runner.core.cabling.links import Link, Port, link
@@ -89,37 +89,45 @@ def numbered(known: Names, seen: Iterable[FabricLink]) -> Names:
 
     Of several switches those are numbered first that have the most cables to known ports: they tell of the others.
     """
-    links = [each for each in seen if "SW" in {each.a.kind, each.b.kind}] if known.ways else []
-    left = {device for each in links for end in each[:2] if (device := _seen_switch(end, known)) in known.ways}
-    left -= known.numbers.keys()
-    while left:
-        plugged = _plugged(links, known, left)
-        surest = max(sum(goal is not None for goal, _ in told) / len(told) for told in plugged.values())
-        for device, told in plugged.items():
-            if sum(goal is not None for goal, _ in told) / len(told) == surest:
-                left.discard(device)
-                way = fitting(known.ways[device], [(goal, number) for goal, number in told if goal is not None])
-                mine = {str(number): Port(device, name) for name, number in way.items()}
-                known = replace(known, numbers={**known.numbers, device: mine}) if mine else known
+    cables = [
+        (device, end.port, far)
+        for one, other, _, _ in (seen if known.ways else ())
+        for end, far in ((one, other), (other, one))
+        if (device := _seen_switch(end, known)) in known.ways and device not in known.numbers
+    ]
+    while cables:
+        plugged = _plugged(cables, known)
+        surest = max(map(_known_share, plugged.values()))
+        chosen = {device for device, told in plugged.items() if _known_share(told) == surest}
+        numbers = dict(known.numbers)
+        for device in chosen:
+            way = fitting(known.ways[device], [(goal, at) for goal, at in plugged[device] if goal is not None])
+            if way:
+                numbers[device] = {str(number): Port(device, name) for name, number in way.items()}
+        known = replace(known, numbers=numbers)
+        cables = [each for each in cables if each[0] not in chosen]
     return known
 
 
-def _plugged(
-    links: Iterable[FabricLink], known: Names, wanted: Collection[str]
-) -> dict[str, list[tuple[str | None, int]]]:
-    """Return, for each cable of some switches, the port that its far end is designed to be in, and its number here.
+Plugged = list[tuple[str | None, int]]
+"""For each cable of a switch, the port that its far end is designed to be in, and the number of the one it is in.
 
-    A port is None where nothing tells which the far end is, or where it is designed to be elsewhere.
-    """
-    found: dict[str, list[tuple[str | None, int]]] = {}
-    for one, other, _, _ in links:
-        for end, far in ((one, other), (other, one)):
-            device = _seen_switch(end, known)
-            if device in wanted:
-                goal = known.far.get(_port(far, known, {}) or made_up(far))
-                told = goal.interface if goal and goal.device == device else None
-                found.setdefault(device, []).append((told, end.port))
+A port is None where nothing tells which the far end is, or where it is designed to be elsewhere.
+"""
+
+
+def _plugged(cables: Iterable[tuple[str, int, FabricPort]], known: Names) -> dict[str, Plugged]:
+    """Return what is known of the cables of each switch: its name, a port's number, and the far end."""
+    found: dict[str, Plugged] = {}
+    for device, number, far in cables:
+        goal = known.far.get(bind_end(far, known))
+        told = goal.interface if goal and goal.device == device else None
+        found.setdefault(device, []).append((told, number))
     return found
+
+
+def _known_share(told: Plugged) -> float:
+    return sum(goal is not None for goal, _ in told) / len(told)
 
 
 def _seen_switch(end: FabricPort, known: Names) -> str:

@@ -32,6 +32,9 @@ _LANE = re.compile(r"Ethernet([0-9]{1,4})$")
 STRIDES = (1, 2, 4, 8, 16)
 """Lanes that a port of a SONiC switch may have."""
 
+FEWEST_LANES = 4
+"""Lanes of a port, at least, of a switch whose port names count lanes."""
+
 Spelled = tuple[str, str]
 """What sort of port a name tells ("100g", "" for any Ethernet), and where it is ("1/28")."""
 
@@ -66,7 +69,7 @@ def respelled(name: str, designed: Collection[str]) -> str | None:
 def _by_lane(designed: Collection[str]) -> bool:
     """Whether a SONiC switch's ports are named by their first lanes: no other name has the same numbers."""
     lanes = [int(found[1]) for each in designed if (found := _LANE.match(each))]
-    return 0 in lanes and all(lane % STRIDES[2] == 0 for lane in lanes)
+    return 0 in lanes and all(lane % FEWEST_LANES == 0 for lane in lanes)
 
 
 def _shape(name: str) -> str:
@@ -75,8 +78,11 @@ def _shape(name: str) -> str:
 
 def panel_number(name: str, designed: Collection[str]) -> int | None:
     """Return what a SONiC switch's port is called in the other of its two ways than the designed ones; else None."""
-    found = (_LANE if any(map(_ALIAS.match, designed)) else _ALIAS).match(name)
-    return int(found[1]) if found and any(map((_ALIAS if found.re is _LANE else _LANE).match, designed)) else None
+    by_front, by_lane = (any(map(each.match, designed)) for each in (_ALIAS, _LANE))
+    if by_front == by_lane:
+        return None
+    found = (_LANE if by_front else _ALIAS).match(name)
+    return int(found[1]) if found else None
 
 
 def panel_ways(designed: Iterable[str]) -> tuple[Numbering, ...]:
