@@ -63,7 +63,14 @@ class Bound:
 def bind(seen: Iterable[FabricLink], known: Names, unanswered: Iterable[FabricPort] = ()) -> Bound:
     """Return the seen links, and single ports, between ports as the design calls them, as far as it knows them."""
     told = tuple(seen)
-    known = numbered(_spelled(known, told), told)
+    found = _bound(told, replace(known, folded={}), unanswered)
+    if any(name.casefold() in known.folded or short(name).casefold() in known.folded for name in found.strangers):
+        return _bound(told, _spelled(known, told), unanswered)
+    return found
+
+
+def _bound(told: tuple[FabricLink, ...], known: Names, unanswered: Iterable[FabricPort]) -> Bound:
+    known = numbered(known, told)
     nameless: set[str] = set()
     switches: dict[str, Spoken] = {}
     ends = [
@@ -80,7 +87,7 @@ def bind(seen: Iterable[FabricLink], known: Names, unanswered: Iterable[FabricPo
     strangers = {port.device: end for end, port in _each(told, ends) if port.device in unknown} if unknown else {}
     alone = frozenset(bind_end(end, known) for end in unanswered)
     said = _contradicted(told, ends, known) if known.guids else {}
-    unmapped = _unmapped(told, known) if known.ways else frozenset[Port]()
+    unmapped = _unmapped(told, known)
     return Bound(links, frozenset(nameless), strangers, *_by_guid(told, ends, known), alone, said, unmapped)
 
 
@@ -89,9 +96,10 @@ def numbered(known: Names, seen: Iterable[FabricLink]) -> Names:
 
     Of several switches those are numbered first that have the most cables to known ports: they tell of the others.
     """
+    told = tuple(seen) if known.ways else ()
     cables = [
         (device, end.port, far)
-        for one, other, _, _ in (seen if known.ways else ())
+        for one, other, _, _ in (told if _open_switches(told, known) else ())
         for end, far in ((one, other), (other, one))
         if (device := _seen_switch(end, known)) in known.ways and device not in known.numbers
     ]
@@ -138,9 +146,20 @@ def _seen_switch(end: FabricPort, known: Names) -> str:
     return identified.device if identified else _switch(end.name, known)[0]
 
 
+def _open_switches(seen: Iterable[FabricLink], known: Names) -> set[str]:
+    """Return the switches that are seen and whose names leave several ways to number their ports."""
+    if not known.ways:
+        return set()
+    links = tuple(seen)
+    told = {a[3]: a for a, _, _, _ in links if a[2] == "SW"} | {b[3]: b for _, b, _, _ in links if b[2] == "SW"}
+    return {_seen_switch(end, known) for end in told.values()} & known.ways.keys()
+
+
 def _unmapped(seen: Iterable[FabricLink], known: Names) -> frozenset[Port]:
     """Return the designed ports of switches that are seen, and to which no number leads."""
-    here = {_seen_switch(end, known) for each in seen for end in each[:2]} & known.ways.keys()
+    here = _open_switches(seen, known)
+    if not here:
+        return frozenset()
     ports = {port for port in known.far if port.device in here}
     return frozenset(ports.difference(*(known.numbers.get(device, {}).values() for device in here)))
 
