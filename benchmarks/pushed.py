@@ -23,12 +23,12 @@ from threading import Event
 import httpx
 
 from benchmarks.tick import Idle
-from fleet_runner import reconcile
 from fleet_runner.adapters.plays.engine import Batch, BatchState, Look
 from fleet_runner.adapters.plays.wakeup import hearing
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.faults.signals.tokens import Token
 from fleet_runner.core.inventory.records import Device, Fleet, Rack
+from fleet_runner.reconcile.loop import control_loop
 from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.services.http.admission import make
 from fleet_runner.services.signals.thread import beside
@@ -106,7 +106,7 @@ def serve(settings: Settings, fleet: Fleet, said: Connection) -> None:
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGUSR1, lambda *_: said.send(time.process_time()))
         with beside(settings, store, lambda: fleet, said.send):
-            reconcile.serve(TickContext(settings, store, lambda: fleet, Brief(PLAYS)), stop, bell, lambda _: None)
+            control_loop.serve(TickContext(settings, store, lambda: fleet, Brief(PLAYS)), stop, bell, lambda _: None)
 
 
 def line(node: str) -> str:

@@ -19,8 +19,8 @@ from fleet_runner.core.faults.signals.signal import Source
 from fleet_runner.core.inventory.records import Device, Fleet
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.spool import Decoded
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from fleet_runner.settings import Settings
 
 START = 1_000_000.0

@@ -1,5 +1,6 @@
 """The command line: fleet-runner."""
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -96,7 +97,10 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the name of the command that was typed, the command, and what stands behind its name."""
         name, command, rest = super().resolve_command(ctx, args)
-        return name, _loaded(name) if name in COMMANDS else command, rest
+        found = _loaded(name) if name in COMMANDS else command
+        gc.freeze()
+        gc.enable()
+        return name, found, rest
 
 
 def command_line() -> typer.Typer:

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from fleet_runner.core.base.errors import SettingsError
-from fleet_runner.core.reliability.lemons.signals import SIGNALS
+from fleet_runner.core.reliability.lemons.weights import SIGNALS
 from fleet_runner.core.schedules.known import KNOWN, parsed
 from fleet_runner.core.schedules.schedule import Schedule
 from fleet_runner.settings.addresses import TlsUrl, Url

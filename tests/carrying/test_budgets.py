@@ -14,9 +14,9 @@ from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.actions import Decision, Move
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Event, State
 from fleet_runner.core.lifecycle.view import View
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.budgets.allowance import Allowance
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from fleet_runner.settings import Settings
 from tests.adapters.store.builders import UrlMaker
 from tests.reconcile.scripted import Scripted, a_fleet, all_good

@@ -7,13 +7,13 @@ from threading import Event, Thread
 
 import pytest
 
-from fleet_runner import reconcile
 from fleet_runner.adapters.plays import batch_folder, lease
 from fleet_runner.adapters.plays.wakeup import hearing
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.inventory.placement import Offer
 from fleet_runner.core.lifecycle.runs import Outcome
+from fleet_runner.reconcile.loop import control_loop
 from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.reconcile.loop.leader import RunnerStatus, described
 from fleet_runner.settings import Settings
@@ -89,7 +89,7 @@ def test_who_does_not_decide_starts_nothing(make: Make, tmp_path: Path) -> None:
     world.decides = lambda: False
     stop = Event()
     with hearing(tmp_path) as bell:
-        serving = Thread(target=reconcile.serve, args=(world, stop, bell, lambda _: None))
+        serving = Thread(target=control_loop.serve, args=(world, stop, bell, lambda _: None))
         serving.start()
         until(lambda: world.fleet is not None)
         time.sleep(1.0)
@@ -111,9 +111,9 @@ def test_what_a_dead_decider_never_offered_is_cancelled_and_decided_anew(
     with monkeypatch.context() as patched:
         patched.setattr(Store, "offer", killed)
         with pytest.raises(KeyboardInterrupt):
-            reconcile.tick(world)
+            control_loop.tick(world)
     (run,) = world.store.open_runs()
-    reconcile.tick(world)
+    control_loop.tick(world)
     closed = world.store.run(run.id)
     assert closed is not None
     assert closed.outcome is Outcome.CANCELLED
@@ -127,12 +127,12 @@ def test_who_decided_and_was_frozen_offers_nothing_that_another_closed(make: Mak
 
     def frozen(store: Store, given: Offer) -> None:
         if store is world.store:
-            reconcile.tick(other)
+            control_loop.tick(other)
         offered(store, given)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Store, "offer", frozen)
-        reconcile.tick(world)
+        control_loop.tick(world)
     opened = {run.batch for run in world.store.open_runs()}
     assert {parcel.batch for parcel in world.store.parcels()} <= opened
 

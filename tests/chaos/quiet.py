@@ -13,8 +13,8 @@ from fleet_runner.core.budgets.modes import Mode, Scope, Setting
 from fleet_runner.core.lifecycle.runs import IntentKind, Node, Outcome
 from fleet_runner.core.lifecycle.spool import Decoded, Ended, Judged, PlayEnd, encode
 from fleet_runner.core.lifecycle.states import Stage, State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from fleet_runner.settings import Settings, load
 from tests.chaos.fates import Fault, fate
 from tests.chaos.flashing import flashed

@@ -12,8 +12,8 @@ from fleet_runner.core.firmware.waves import plan
 from fleet_runner.core.inventory.records import Device, Fleet, Rack
 from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.core.lifecycle.states import Stage, State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from tests.reconcile.scripted import GOOD, IDLE, Scripted, in_state, played
 
 VERSIONS = {"BMC": "1.1"}

@@ -11,8 +11,8 @@ from fleet_runner.core.inventory.records import Device, Fleet, Rack
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.spool import Decoded, Ended, Evidence, Judged, PlayEnd, Progress, encode
 from fleet_runner.core.lifecycle.states import Stage, State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from fleet_runner.settings import Settings
 
 OFF = Result("machine_power", Verdict.PASS, "the machine is off", observed={"power": "Off", "boot": ""})

@@ -11,8 +11,8 @@ from fleet_runner.adapters.plays.engine import BatchState
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import STATES, Condition, Stage, State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from tests.making import an_alarm
 from tests.reconcile.scripted import BUSY, IDLE, Script, Scripted, in_service, pass_time, path, played
 

@@ -12,8 +12,8 @@ from fleet_runner.core.budgets.circuit_breaker import BEFORE, Breaker
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.lifecycle.runs import Entry, IntentKind
 from fleet_runner.core.lifecycle.states import STATES, Condition, Stage, State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from fleet_runner.settings import load
 from tests.making import an_alarm
 from tests.reconcile.scripted import BUSY, GOOD, IDLE, Scripted, a_fleet, in_service

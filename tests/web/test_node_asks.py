@@ -12,8 +12,8 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.access.roles import Role
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Condition, State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from tests.reconcile.scripted import Scripted, all_good
 from tests.web.hall import NOW, Hall, made, node
 from tests.web.looking import PHONE, accessible, fits, opened

@@ -13,8 +13,8 @@ from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.core.tickets.trackers.changes import Act
 from fleet_runner.core.tickets.work_orders import verification
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from fleet_runner.settings import Settings
 from tests.reconcile.scripted import GOOD, IDLE, Scripted
 from tests.web.hall import HOSTILE, NOW, Hall, act

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import typer
 
-from fleet_runner import reconcile
 from fleet_runner.adapters import source
 from fleet_runner.adapters.plays import wake
 from fleet_runner.adapters.store import Store
@@ -18,6 +17,7 @@ from fleet_runner.core.base.errors import FleetError, NotLeaderError, StoreError
 from fleet_runner.core.cabling.fabrics import Fabric
 from fleet_runner.core.lifecycle.runs import IntentKind, Run
 from fleet_runner.core.lifecycle.states import Stage
+from fleet_runner.reconcile.loop import control_loop
 from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.reconcile.loop.leader import one_turn
 from fleet_runner.reconcile.loop.single_instance import served
@@ -103,7 +103,7 @@ def _wait(settings: Settings, store: Store, waiting: Sequence[_Sweep], wait: flo
             world = TickContext(settings, store, source.Reader(settings))
         if world is not None:
             with suppress(NotLeaderError), one_turn(world):  # a runner decides again: it answers
-                reconcile.tick(world)
+                control_loop.tick(world)
         time.sleep(LOOK_AGAIN)
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleet_runner import reconcile
 from fleet_runner.adapters.files import notifications, trackers
 from fleet_runner.adapters.plays import engine
 from fleet_runner.adapters.plays.fork_server import keeper
@@ -21,7 +20,8 @@ from fleet_runner.adapters.systemd import Systemd
 from fleet_runner.cli.base.session import Exit, console, errors, opened, print_json
 from fleet_runner.cli.base.shutdown import STDERR, on_signal
 from fleet_runner.core.base.errors import NotLeaderError, SettingsError
-from fleet_runner.reconcile.loop import store_ownership
+from fleet_runner.core.checks.catalogue import CHECKS
+from fleet_runner.reconcile.loop import control_loop, store_ownership
 from fleet_runner.reconcile.loop.context import Report, TickContext
 from fleet_runner.reconcile.loop.leader import RunnerStatus, one_turn
 from fleet_runner.reconcile.loop.shutdown import leave
@@ -48,7 +48,7 @@ def tick(json: Annotated[bool, typer.Option("--json", help="print JSON instead o
         world = TickContext(settings, store, reader)
         try:
             with one_turn(world):
-                report = reconcile.tick(world)
+                report = control_loop.tick(world)
         except NotLeaderError as error:
             errors.print(f"no: {error}", markup=False, soft_wrap=True)
             raise typer.Exit(Exit.NO) from None
@@ -76,6 +76,7 @@ def serve(
     stop = Event()
     systemd = Systemd()
     faulthandler.enable(STDERR)  # systemd's watchdog sends SIGABRT: then every thread says where it hangs
+    CHECKS.load()
     reader = _source()
     with opened(create=True) as (settings, store), hearing(settings.state_dir) as bell, serving(settings) as others:
 
@@ -105,7 +106,7 @@ def serve(
             work.enter_context(tracing(world))
             work.enter_context(by_the_clock(world))
             beside.enter_context(watched(systemd, lambda: health.alive().ok))
-            reconcile.serve(world, stop, bell, tell)
+            control_loop.serve(world, stop, bell, tell)
             work.close()  # while plays are waited for, another runner decides, and this one takes nothing
             if drain is not None:
                 _leave(world, drain)

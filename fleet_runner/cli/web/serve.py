@@ -7,6 +7,7 @@ from fleet_runner.adapters.source import Reader
 from fleet_runner.cli.base.session import console, opened
 from fleet_runner.cli.base.shutdown import on_signal
 from fleet_runner.core.base.errors import SettingsError
+from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.settings import load
 
 
@@ -21,6 +22,7 @@ def serve() -> None:
 
     if not load().web_listen:
         raise SettingsError("setting 'web_listen' is empty; name where pages are served, like 127.0.0.1:8492")
+    CHECKS.load()
     stop = Event()
     on_signal(stop.set)
     with (

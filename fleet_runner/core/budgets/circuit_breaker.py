@@ -17,9 +17,9 @@ from fleet_runner.core.faults.rules.rules import LADDER
 from fleet_runner.core.firmware.rollout import number
 from fleet_runner.core.lifecycle.actions import Action, Move, OpenRun, SetCondition
 from fleet_runner.core.lifecycle.pending import is_automatic
-from fleet_runner.core.lifecycle.runs import Node
+from fleet_runner.core.lifecycle.runs import RUNNER, Node
 from fleet_runner.core.lifecycle.states import ENDED, MOVING, SERVING, Condition, Stage, State
-from fleet_runner.core.lifecycle.view import RUNNER, View
+from fleet_runner.core.lifecycle.view import View
 
 FEW = 5
 """Nodes that the reason names; the rest is counted."""

@@ -13,9 +13,8 @@ from functools import reduce
 from typing import NamedTuple
 
 from fleet_runner.core.inventory.records import Fleet, rack_key
-from fleet_runner.core.lifecycle.runs import Node
+from fleet_runner.core.lifecycle.runs import RUNNER, Node
 from fleet_runner.core.lifecycle.states import REMEDIED, SERVING, STATES, Condition
-from fleet_runner.core.lifecycle.view import RUNNER
 
 RECENT = 4 * 3600.0
 """Seconds for which a node that left service for triage counts as out: long enough to see that it is not alone."""

@@ -29,9 +29,10 @@ from fleet_runner.core.lifecycle.actions import (
     SetCondition,
 )
 from fleet_runner.core.lifecycle.pending import clear
+from fleet_runner.core.lifecycle.runs import RUNNER
 from fleet_runner.core.lifecycle.stages import climb_on
 from fleet_runner.core.lifecycle.states import FABRICS, MOVING, REMEDIED, STAGES, STATES, Condition, Stage, State
-from fleet_runner.core.lifecycle.view import FAR, RUNNER, Timing, View
+from fleet_runner.core.lifecycle.view import FAR, Timing, View
 from fleet_runner.core.tickets import drain_tickets
 from fleet_runner.core.tickets.alarm_tickets import told
 from fleet_runner.core.tickets.node_tickets import follow

@@ -3,9 +3,9 @@
 from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.lifecycle.actions import Action, ClearCondition, SetCondition
 from fleet_runner.core.lifecycle.preflight import work
-from fleet_runner.core.lifecycle.runs import Held, Stored
+from fleet_runner.core.lifecycle.runs import RUNNER, Held, Stored
 from fleet_runner.core.lifecycle.states import Condition
-from fleet_runner.core.lifecycle.view import RUNNER, View
+from fleet_runner.core.lifecycle.view import View
 
 USAGE = "gpu_usage"
 """The check that tells whether a tenant's work runs on the node's GPUs."""

@@ -10,9 +10,9 @@ from fleet_runner.core.faults.rules.rules import LADDER, AtDeadline
 from fleet_runner.core.firmware.rollout import number
 from fleet_runner.core.lifecycle import idle
 from fleet_runner.core.lifecycle.actions import Action, BeginAttempt, ClearCondition, Decision, OpenRun, SetCondition
-from fleet_runner.core.lifecycle.runs import Held
+from fleet_runner.core.lifecycle.runs import RUNNER, Held
 from fleet_runner.core.lifecycle.states import Condition, Stage
-from fleet_runner.core.lifecycle.view import RUNNER, Timing, View, move
+from fleet_runner.core.lifecycle.view import Timing, View, move
 
 FRESH = 60.0
 """Seconds for which an answer about the use of a node holds at least: a busy runner may need them to see it."""

@@ -24,10 +24,10 @@ from fleet_runner.core.lifecycle.pending import (
     pend_need,
     unwaive,
 )
-from fleet_runner.core.lifecycle.runs import Held, Outcome, Run
+from fleet_runner.core.lifecycle.runs import RUNNER, Held, Outcome, Run
 from fleet_runner.core.lifecycle.stages import NO_VERDICT, again_at
 from fleet_runner.core.lifecycle.states import Condition, Stage
-from fleet_runner.core.lifecycle.view import FAR, RUNNER, Timing, View
+from fleet_runner.core.lifecycle.view import FAR, Timing, View
 from fleet_runner.core.schedules.sweep import Sweep
 from fleet_runner.core.tickets.drain_tickets import unresumed
 

@@ -11,6 +11,9 @@ from fleet_runner.core.checks.verdicts import Result
 from fleet_runner.core.inventory.records import Management
 from fleet_runner.core.lifecycle.states import Condition, Event, Stage, State
 
+RUNNER = "runner"
+"""Who acted, where no person did."""
+
 
 @dataclass(frozen=True, slots=True)
 class Held:

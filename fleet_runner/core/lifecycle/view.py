@@ -11,13 +11,10 @@ from fleet_runner.core.firmware.flash import Flash
 from fleet_runner.core.inventory.identity import Refused
 from fleet_runner.core.inventory.records import Termination
 from fleet_runner.core.lifecycle.actions import Move
-from fleet_runner.core.lifecycle.runs import Intent, Node, Run, Stored, Ticket
+from fleet_runner.core.lifecycle.runs import RUNNER, Intent, Node, Run, Stored, Ticket
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Event
 from fleet_runner.core.schedules.known import SWEEPS
 from fleet_runner.core.schedules.sweep import Sweep
-
-RUNNER = "runner"
-"""Who acted, where no person did."""
 
 FAR = 3600.0
 """Seconds after which a resting node is looked at even if nothing happened."""

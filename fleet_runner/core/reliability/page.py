@@ -3,7 +3,7 @@
 import re
 
 from fleet_runner.core.reliability.lemons.score import MARK, SIGNALS_NEEDED
-from fleet_runner.core.reliability.lemons.signals import SIGNALS
+from fleet_runner.core.reliability.lemons.weights import SIGNALS
 from fleet_runner.core.reliability.trends.silence import SENTENCES, UNJUDGED
 
 LEMONS = re.compile(r"(?<=<!-- lemons -->\n).*(?=<!-- end of lemons)", re.DOTALL)

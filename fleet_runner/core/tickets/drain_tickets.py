@@ -5,9 +5,9 @@ from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.rules.rules import AtDeadline
 from fleet_runner.core.lifecycle.actions import CloseTicket, OpenTicket
 from fleet_runner.core.lifecycle.pending import deadline
-from fleet_runner.core.lifecycle.runs import Outcome, Run
+from fleet_runner.core.lifecycle.runs import RUNNER, Outcome, Run
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
-from fleet_runner.core.lifecycle.view import RUNNER, Timing, View
+from fleet_runner.core.lifecycle.view import Timing, View
 
 DRAINS = "drain"
 """What stands for the check of such a ticket: the runner closes it when what it is about is over."""

@@ -23,9 +23,9 @@ from fleet_runner.core.inventory.records import Fleet, rack_key
 from fleet_runner.core.lifecycle.actions import Action, Decision, Move, OpenRun
 from fleet_runner.core.lifecycle.decisions import decide, withhold
 from fleet_runner.core.lifecycle.pending import is_automatic
-from fleet_runner.core.lifecycle.runs import IntentKind, Node, Run
+from fleet_runner.core.lifecycle.runs import RUNNER, IntentKind, Node, Run
 from fleet_runner.core.lifecycle.states import HOUR, REMEDIED, STATES, Condition, Event, Stage, State
-from fleet_runner.core.lifecycle.view import RUNNER, View
+from fleet_runner.core.lifecycle.view import View
 from fleet_runner.reconcile.lifecycle.batches import AGAIN, NO_ROOM, Batches
 from fleet_runner.reconcile.loop.context import TickContext, timing
 from fleet_runner.settings import Settings

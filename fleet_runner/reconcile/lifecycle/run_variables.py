@@ -12,9 +12,8 @@ from fleet_runner.core.faults import escalation
 from fleet_runner.core.faults.confirmation import speaks
 from fleet_runner.core.firmware.rollout import refusal
 from fleet_runner.core.lifecycle.preflight import decision
-from fleet_runner.core.lifecycle.runs import Node, Run
+from fleet_runner.core.lifecycle.runs import RUNNER, Node, Run
 from fleet_runner.core.lifecycle.states import STAGES, Condition, Stage, State
-from fleet_runner.core.lifecycle.view import RUNNER
 from fleet_runner.reconcile.lifecycle.view import DAY, FleetView
 
 LATELY = 2 * DAY

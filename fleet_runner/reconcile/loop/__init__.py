@@ -1,1 +1,1 @@
-"""The loop around a tick: its context, heartbeat, single instance, leader, and shutdown."""
+"""The control loop and what is around it: its context, heartbeat, single instance, leader, and shutdown."""

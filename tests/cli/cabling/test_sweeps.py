@@ -209,7 +209,7 @@ def test_where_nobody_answers_the_command_ticks(
         if intents := store.intents(ONE):
             swept(store, ONE, HEALTHY, intents=tuple(each.id for each in intents))
 
-    monkeypatch.setattr("fleet_runner.reconcile.tick", tick)
+    monkeypatch.setattr("fleet_runner.reconcile.loop.control_loop.tick", tick)
     with serves_here(load()) if serves else nullcontext():
         said = typed("cabling", "check", "--fabric", ONE)
     assert (said.code, said.words) == (0, f"{ONE}, swept in run 1: 2 of 2 designed links are there; no fault")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError, SettingsError
+from fleet_runner.core.checks import replay
 from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import Check
 from fleet_runner.core.checks.evidence import Expected, Reading
@@ -41,7 +42,7 @@ WORDS = Check(name="words", question="Few?", reads=("dmesg", "uptime"), judge=ju
 
 @pytest.fixture(autouse=True)
 def _known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(CHECKS, "words", WORDS)
+    monkeypatch.setattr(replay, "CHECKS", {**CHECKS, "words": WORDS})
 
 
 def stored(verdict: Verdict, *hashes: str, check: str = "words", remedy: Remedy | None = None) -> Stored:
@@ -137,7 +138,7 @@ def test_what_rests_on_the_designed_cables_is_judged_with_those_of_today(monkeyp
         strict = expected.profiles["hgx"].get("strict")
         return Result("words", Verdict.FAIL if strict or not as_designed else Verdict.PASS, "x")
 
-    monkeypatch.setitem(CHECKS, "words", replace(WORDS, judge=meets, needs_fabric=True))
+    monkeypatch.setattr(replay, "CHECKS", {**CHECKS, "words": replace(WORDS, judge=meets, needs_fabric=True)})
     looser, stricter = {"profiles": {"hgx": {}}}, {"profiles": {"hgx": {"strict": 1}}}
     today = Expected("ib-a", fabric={"links": "a-b"}, **looser)
     found = judged(stored(Verdict.PASS, "dmesg"), pieces(dmesg="a-b"), Setting(today, replace(today, **stricter)))
@@ -148,7 +149,7 @@ def test_what_rests_on_the_designed_cables_is_judged_with_those_of_today(monkeyp
 
 def test_what_nobody_asked_then_and_nobody_would_ask_stays_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the check rests on besides."""
-    monkeypatch.setitem(CHECKS, "words", replace(WORDS, section="words", needs_fabric=True))
+    monkeypatch.setattr(replay, "CHECKS", {**CHECKS, "words": replace(WORDS, section="words", needs_fabric=True)})
     assert not judged(stored(Verdict.SKIPPED), {}, setting(words_max=9)).differs
 
 
@@ -166,7 +167,9 @@ def test_what_a_check_remembered_is_given_to_it_again(monkeypatch: pytest.Monkey
         verdict = Verdict.FAIL if more > expected.profile["limits"]["words_max"] else Verdict.PASS
         return Result("words", verdict, f"{more} more since {before['at']:g}")
 
-    monkeypatch.setitem(CHECKS, "words", replace(WORDS, judge=grown, reads=("dmesg",), remembers=True))
+    monkeypatch.setattr(
+        replay, "CHECKS", {**CHECKS, "words": replace(WORDS, judge=grown, reads=("dmesg",), remembers=True)}
+    )
     ten, now = pieces(dmesg="10"), stored(Verdict.PASS, "dmesg")
     earlier = replace(now, id=1, at=90.0, result=replace(now.result, observed={"count": 8}))
     found = again(now, ten, setting(words_max=1), earlier)
@@ -181,7 +184,7 @@ def test_a_check_is_told_the_stay_that_it_was_told_then(monkeypatch: pytest.Monk
     def late(_: Mapping[str, Reading], expected: Expected) -> Result:
         return Result("words", Verdict.FAIL if "since" in expected.run else Verdict.PASS, "x")
 
-    monkeypatch.setitem(CHECKS, "words", replace(WORDS, judge=late))
+    monkeypatch.setattr(replay, "CHECKS", {**CHECKS, "words": replace(WORDS, judge=late)})
     result = replace(stored(Verdict.PASS), result=Result("words", Verdict.FAIL, "x"))
     assert again(result, {}, setting()) is Left.OTHERWISE
     assert isinstance(again(result, {}, setting(), told={"since": 1.0, "opened_at": 2.0}), Again)
@@ -194,7 +197,7 @@ def test_a_judge_that_breaks_is_one_result_of_many() -> None:
 
 
 def test_a_section_that_is_taken_away_skips_its_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(CHECKS, "words", replace(WORDS, section="limits"))
+    monkeypatch.setattr(replay, "CHECKS", {**CHECKS, "words": replace(WORDS, section="limits")})
     without = overlaid(PROFILE, {"limits": None})
     assert judged(stored(Verdict.PASS), {}, held(PROFILE, without)).words == "PASS → SKIPPED"
     assert not judged(stored(Verdict.SKIPPED), {}, held(without, without)).differs

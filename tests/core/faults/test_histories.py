@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from fleet_runner.core.faults.rules.rules import AtDeadline, Rules
 from fleet_runner.core.inventory.records import Management
 from fleet_runner.core.lifecycle.actions import BeginAttempt, ClearCondition, SetCondition
-from fleet_runner.core.lifecycle.runs import Held, IntentKind
+from fleet_runner.core.lifecycle.runs import RUNNER, Held, IntentKind
 from fleet_runner.core.lifecycle.states import Condition, State
-from fleet_runner.core.lifecycle.view import RUNNER
 from tests.core.living import KINDS, SERVING, Life, is_kept, moved, tried
 from tests.examples import examples
 from tests.making import NOW, SINCE, a_node

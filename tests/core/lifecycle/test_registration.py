@@ -9,9 +9,9 @@ from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.lifecycle.actions import Answer, Move, OpenRun
 from fleet_runner.core.lifecycle.adoption import reasons
 from fleet_runner.core.lifecycle.decisions import decide
-from fleet_runner.core.lifecycle.runs import IntentKind, Outcome, Stored
+from fleet_runner.core.lifecycle.runs import RUNNER, IntentKind, Outcome, Stored
 from fleet_runner.core.lifecycle.states import Event, Stage, State
-from fleet_runner.core.lifecycle.view import FAR, RUNNER, Timing, View
+from fleet_runner.core.lifecycle.view import FAR, Timing, View
 from tests.making import NOW, a_node, a_run, a_view, an_intent, stored
 
 TIMING = Timing()

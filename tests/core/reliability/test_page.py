@@ -1,6 +1,6 @@
 """The tables of the guide to foresight."""
 
-from fleet_runner.core.reliability.lemons.signals import SIGNALS
+from fleet_runner.core.reliability.lemons.weights import SIGNALS
 from fleet_runner.core.reliability.page import filled
 from fleet_runner.core.reliability.trends.silence import Silence
 

@@ -15,9 +15,9 @@ from fleet_runner.core.lifecycle.actions import Decision, Move
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, Stage, State
 from fleet_runner.core.lifecycle.view import View
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.budgets.allowance import Allowance
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from tests.reconcile.scripted import BUSY, IDLE, XID, Scripted, a_fleet, in_service, path, played
 
 WELL = Result("xid", Verdict.PASS, "none")

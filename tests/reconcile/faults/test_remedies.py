@@ -10,9 +10,9 @@ from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.lifecycle.runs import IntentKind, Outcome
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.faults.policy import Policy
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from fleet_runner.settings import Settings, load
 from tests.making import an_alarm
 from tests.reconcile.scripted import GOOD, IDLE, Scripted, in_state, path, played

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from fleet_runner import reconcile
 from fleet_runner.adapters.plays.wakeup import Wakeup, hearing, ring
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import StoreError
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.faults.urgent import AT_ONCE, Attention, press
 from fleet_runner.reconcile.lifecycle import polling
+from fleet_runner.reconcile.loop import control_loop
 from fleet_runner.reconcile.loop.context import Report, TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from fleet_runner.reconcile.loop.single_instance import alone
 from tests.adapters.store.faults.test_alarms import alarm, keep
 from tests.reconcile.scripted import in_service, in_state, played
@@ -153,7 +153,7 @@ def test_trouble_with_the_store_stops_no_tick(make_world: Made, monkeypatch: pyt
             attention.between(Report())
         assert attention.rung
         assert not pending(world, "gpu-01")
-        reconcile.glance(world, attention.between)
+        control_loop.glance(world, attention.between)
     assert pending(world, "gpu-01")
 
 
@@ -170,7 +170,7 @@ def test_another_process_that_ticks_for_long_ends_no_rest(make_world: Made, monk
             attention.rest(0.5, Event(), Report())
         assert attention.rung
         assert not pending(world, "gpu-01")
-        reconcile.glance(world, attention.between)
+        control_loop.glance(world, attention.between)
     assert pending(world, "gpu-01")
 
 

@@ -13,8 +13,8 @@ from fleet_runner.core.firmware.rollout import RolloutStatus, unturnable
 from fleet_runner.core.firmware.turns import RolloutStep
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from tests.reconcile.rolling import (
     ASKED,
     BURNING,

@@ -6,8 +6,8 @@ from dataclasses import replace
 from fleet_runner.adapters.plays.engine import BatchState
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage, State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from tests.reconcile.scripted import IDLE, XID, Scripted, all_good, in_service, in_state, pass_time, played
 
 WAITS = "waits: 2 plays run, as many as may at once (batches_at_once)"

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from fleet_runner import reconcile
 from fleet_runner.adapters.plays.wakeup import hearing, ring
 from fleet_runner.core.base.errors import StoreError
 from fleet_runner.reconcile.lifecycle.apply import act
 from fleet_runner.reconcile.lifecycle.polling import poll
+from fleet_runner.reconcile.loop import control_loop
 from fleet_runner.reconcile.loop.context import TickContext
 
 LONG = 30.0
@@ -27,7 +27,7 @@ def _rung_for_a_second(world: TickContext) -> int:
         looks[0] += 1
 
     with hearing(world.settings.state_dir) as bell:
-        thread = Thread(target=reconcile.serve, args=(world, stop, bell, tell))
+        thread = Thread(target=control_loop.serve, args=(world, stop, bell, tell))
         thread.start()
         until = time.monotonic() + 1.0
         while time.monotonic() < until:
@@ -51,7 +51,7 @@ def test_a_ring_makes_it_tick_and_a_stop_ends_it_at_once(make_world: Callable[..
         ticked.set()
 
     with hearing(world.settings.state_dir) as bell:
-        thread = Thread(target=reconcile.serve, args=(world, stop, bell, tell))
+        thread = Thread(target=control_loop.serve, args=(world, stop, bell, tell))
         began = time.monotonic()
         thread.start()
         for number in (1, 2, 3):
@@ -77,7 +77,7 @@ def test_it_rests_for_as_long_as_it_took_whatever_rings(
         time.sleep(slow)
         act(*given)
 
-    monkeypatch.setattr(reconcile, "act", slowly)
+    monkeypatch.setattr(control_loop, "act", slowly)
 
     looks = _rung_for_a_second(world)
     assert 1 <= looks <= 1.0 / (2 * slow) + 2
@@ -95,7 +95,7 @@ def test_a_ring_is_no_tick_and_ticks_come_all_the_same(
         polls[0] += 1
         poll(*given)
 
-    monkeypatch.setattr(reconcile, "poll", counted)
+    monkeypatch.setattr(control_loop, "poll", counted)
 
     looks = _rung_for_a_second(world)
     assert 1 <= polls[0] <= 12
@@ -114,14 +114,14 @@ def test_a_glance_that_fails_is_followed_by_another(
             raise StoreError("store: it is locked; try again")
         act(*given)
 
-    monkeypatch.setattr(reconcile, "act", once)
+    monkeypatch.setattr(control_loop, "act", once)
 
     def tell(report: object) -> None:
         del report
         looked.set()
 
     with hearing(world.settings.state_dir) as bell:
-        thread = Thread(target=reconcile.serve, args=(world, stop, bell, tell))
+        thread = Thread(target=control_loop.serve, args=(world, stop, bell, tell))
         thread.start()
         assert looked.wait(LONG)
         looked.clear()

@@ -7,8 +7,8 @@ from fleet_runner.core.checks.active_schedule import ROUNDS
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.lifecycle.runs import Outcome
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from tests.reconcile.scripted import IDLE, Scripted, all_good, in_state, pass_time, played
 
 WORKING = Result("gpu_burn", Verdict.UNKNOWN, "it runs", observed={"working": True, "elapsed": 1, "seconds": 9})

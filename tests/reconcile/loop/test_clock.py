@@ -7,12 +7,11 @@ from threading import Event, Thread
 import pytest
 from structlog.testing import capture_logs
 
-from fleet_runner import reconcile
 from fleet_runner.adapters.plays.wakeup import hearing
 from fleet_runner.core.lifecycle.states import Stage, State
-from fleet_runner.reconcile import tick
-from fleet_runner.reconcile.loop import liveness
+from fleet_runner.reconcile.loop import control_loop, liveness
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from fleet_runner.reconcile.loop.liveness import Steady
 from tests.reconcile.scripted import Scripted, in_state, played
 
@@ -62,7 +61,7 @@ def test_whoever_serves_says_so_and_serves_on(
     monkeypatch.setattr(liveness.Steady, "jumped", jumping(set_by))
     stop = Event()
     with hearing(world.settings.state_dir) as bell, capture_logs() as logged:
-        loop = Thread(target=reconcile.serve, args=(world, stop, bell, [].append))
+        loop = Thread(target=control_loop.serve, args=(world, stop, bell, [].append))
         loop.start()
         for by in (DAY, -DAY):
             set_by[0] = by
@@ -89,7 +88,7 @@ def test_a_clock_that_was_wrong_leaves_no_node_alone(
     monkeypatch.setattr(liveness.Steady, "jumped", jumping([-DAY]))
     stop = Event()
     with hearing(world.settings.state_dir) as bell:
-        loop = Thread(target=reconcile.serve, args=(world, stop, bell, [].append))
+        loop = Thread(target=control_loop.serve, args=(world, stop, bell, [].append))
         loop.start()
         while world.pulse.rounds < 3:
             stop.wait(0.01)

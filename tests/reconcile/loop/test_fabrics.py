@@ -11,8 +11,8 @@ from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.inventory.records import Cable, Device, Fleet, Interface, Termination
 from fleet_runner.core.lifecycle.runs import IntentKind, Outcome
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from tests.reconcile.scripted import GOOD, IDLE, XID, Scripted, a_fleet, in_state, played
 
 Make = Callable[..., TickContext]

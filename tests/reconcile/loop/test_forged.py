@@ -14,10 +14,10 @@ from typing import Any
 import httpx
 import pytest
 
-from fleet_runner import reconcile
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.faults.signals.alarm import UNPROVEN
 from fleet_runner.core.lifecycle.states import Stage, State
+from fleet_runner.reconcile.loop import control_loop
 from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.services.signals.syslog import Datagrams
 from fleet_runner.services.signals.thread import beside
@@ -113,7 +113,7 @@ def lying(made: TickContext, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[
 def quiet(world: TickContext, now: float) -> float:
     """Tick until nothing runs any more; return the time."""
     for _ in range(40):
-        reconcile.tick(world, now)
+        control_loop.tick(world, now)
         now += 1
         if not world.store.open_runs() and not any(each.wake_at <= now for each in world.store.nodes()):
             break

@@ -13,8 +13,8 @@ from fleet_runner.core.inventory.records import Device, Fleet, Interface
 from fleet_runner.core.lifecycle.intents import RECORD
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage, State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from tests.reconcile.scripted import (
     IDLE,
     SWAP,

@@ -12,8 +12,8 @@ from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext, timing
+from fleet_runner.reconcile.loop.control_loop import tick
 from tests.reconcile.scripted import (
     BUSY,
     GOOD,

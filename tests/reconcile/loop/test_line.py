@@ -7,10 +7,10 @@ from dataclasses import replace
 from fleet_runner.adapters.plays.engine import BatchState
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage, State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.faults.urgent import press
 from fleet_runner.reconcile.lifecycle import queue
 from fleet_runner.reconcile.loop.context import Report, TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from tests.reconcile.faults.test_urgent import pending, told_of
 from tests.reconcile.scripted import Scripted, all_good, in_service
 

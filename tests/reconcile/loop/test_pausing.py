@@ -5,8 +5,8 @@ from collections.abc import Callable
 from fleet_runner.adapters.plays.engine import BatchState
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Condition, State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from tests.reconcile.scripted import Scripted, all_good, in_service, in_state, pass_time, played
 
 WAITS = "waits: the queue is paused by ann: a move"

@@ -10,8 +10,8 @@ from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.lifecycle.runs import Outcome
 from fleet_runner.core.lifecycle.spool import Ended, Judged, PlayEnd, encode
 from fleet_runner.core.lifecycle.states import STATES, Stage, State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from fleet_runner.settings import Settings
 from tests.reconcile.scripted import GOOD, Scripted, all_good, in_service, in_state, pass_time, played
 

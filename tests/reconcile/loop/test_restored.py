@@ -11,8 +11,8 @@ from fleet_runner.adapters.store.maintenance.backups import restore, save
 from fleet_runner.core.checks.verdicts import Result
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from tests.reconcile.scripted import GOOD, IDLE, XID, Scripted, in_service, pass_time
 
 STATES = {

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from fleet_runner import reconcile
 from fleet_runner.adapters.plays.wakeup import hearing
 from fleet_runner.core.lifecycle.states import Condition, State
+from fleet_runner.reconcile.loop import control_loop
 from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.services.signals import thread as beside_module
 from fleet_runner.services.signals.serving import Listening
@@ -38,7 +38,7 @@ def serving(made: TickContext, listen: str = "127.0.0.1:0") -> Iterator[tuple[Ti
     stop = Event()
     token = give(world.store, "vector")
     with hearing(world.settings.state_dir) as bell:
-        thread = Thread(target=reconcile.serve, args=(world, stop, bell, lambda _: None))
+        thread = Thread(target=control_loop.serve, args=(world, stop, bell, lambda _: None))
         with beside(world.settings, world.store, world.read_source, said.append):
             thread.start()
             try:
@@ -60,7 +60,7 @@ def test_a_pushed_fault_cordons_its_node_long_before_the_next_tick(make_world: M
     world = make_world(busy, count=2)
     played(world, in_state(State.PRODUCTION))
     while world.store.due(time.time()) or world.store.open_runs():  # sweeps that are due by the clock
-        reconcile.tick(world)
+        control_loop.tick(world)
     with serving(world) as (served, token, said):
         at = url(said)
         began = time.monotonic()

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from fleet_runner import reconcile
 from fleet_runner.adapters.plays.engine import Look
 from fleet_runner.core.checks.verdicts import Result
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
+from fleet_runner.reconcile.loop import control_loop
 from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.settings import Settings
 from tests.reconcile.scripted import GOOD, IDLE, XID, Scripted, in_service
@@ -42,9 +42,9 @@ def test_an_answer_from_before_a_remedy_was_decided_is_none_after_it(
     world = make_world()
     engine = Slow(sick, at=in_service(world))
     world.engine = engine
-    monkeypatch.setattr(reconcile.time, "time", engine.time)
+    monkeypatch.setattr(control_loop.time, "time", engine.time)
     for _ in range(3):
-        reconcile.tick(world)
+        control_loop.tick(world)
         engine.at += 0.1
         if any(Condition.PENDING in node.conditions for node in world.store.nodes()):
             break

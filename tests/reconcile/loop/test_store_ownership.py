@@ -12,9 +12,9 @@ from fleet_runner.core.base.errors import StoreError
 from fleet_runner.core.budgets.modes import READING, Mode, Scope, Setting
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import State
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop import remote_answers, store_ownership
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from tests.adapters.store.builders import UrlMaker
 from tests.adapters.store.conftest import postgresql, postgresql_urls
 from tests.reconcile.scripted import Scripted, a_fleet, all_good, in_service, pass_time

@@ -13,8 +13,8 @@ from fleet_runner.core.base.errors import FleetError, StoreError
 from fleet_runner.core.inventory.placement import Offer, Runner
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import Outcome
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from fleet_runner.settings import Settings
 from tests.adapters.store.builders import UrlMaker
 from tests.adapters.store.conftest import (  # noqa: F401  fixtures

@@ -11,8 +11,8 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import ConflictError, StoreError
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.core.schedules.firing import Row
-from fleet_runner.reconcile import tick
 from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.control_loop import tick
 from fleet_runner.reconcile.schedules import runner
 from fleet_runner.reconcile.schedules.runner import JOBS, Beside, GoOn, Job, ScheduleRunner, by_the_clock, run_now
 from fleet_runner.settings import Settings

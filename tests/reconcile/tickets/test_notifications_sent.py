@@ -4,7 +4,7 @@ import pytest
 
 from fleet_runner.core.checks.verdicts import Result
 from fleet_runner.core.lifecycle.runs import IntentKind
-from fleet_runner.reconcile import tick
+from fleet_runner.reconcile.loop.control_loop import tick
 from tests.reconcile.loop.test_fabrics import FABRIC, Hall, Make, fine, wrong
 
 

@@ -16,13 +16,13 @@ from urllib.request import Request, urlopen
 import pytest
 from structlog.testing import capture_logs
 
-from fleet_runner import reconcile
 from fleet_runner.adapters.plays.wakeup import hearing
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.access.store_identity import Identity
 from fleet_runner.core.base.errors import SettingsError, SourceError
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.schedules import health as bounds
+from fleet_runner.reconcile.loop import control_loop
 from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.services.health import parts
 from fleet_runner.services.health.parts import Health
@@ -97,7 +97,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
         stack.enter_context(made.store)
         bell = stack.enter_context(hearing(made.settings.state_dir))
         stack.enter_context(pages("127.0.0.1:0", made.health, made.tell))
-        loop = Thread(target=reconcile.serve, args=(made.world, made.stop, bell, [].append))
+        loop = Thread(target=control_loop.serve, args=(made.world, made.stop, bell, [].append))
         loop.start()
         stack.callback(loop.join, PATIENCE)
         stack.callback(bell.ring)
@@ -185,7 +185,7 @@ def test_a_store_that_is_another_fleets_is_told(tmp_path: Path) -> None:
     made = Served(tmp_path)
     with made.store:
         made.store.own(Identity("other", "/elsewhere"), "ann", "", 1.0)
-        reconcile.tick(made.world, 100.0)
+        control_loop.tick(made.world, 100.0)
         part = made.health.parts()["ownership"]
     assert (part.ok, "db accept" in part.said) == (False, True)
 

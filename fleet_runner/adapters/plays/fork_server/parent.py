@@ -135,6 +135,7 @@ def warm(project: Path, further: Iterable[str]) -> None:
         spec = importlib.util.spec_from_file_location(f"_warm_{number}", file)
         if spec is not None and spec.loader is not None:
             spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    importlib.import_module("fleet_runner.core.checks.catalogue").CHECKS.load()
 
 
 def read(project: Path) -> set[str]:

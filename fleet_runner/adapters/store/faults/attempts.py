@@ -9,9 +9,8 @@ from fleet_runner.core.base.errors import ConflictError
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.escalation import Attempt
 from fleet_runner.core.lifecycle.actions import BeginAttempt, EndAttempt
-from fleet_runner.core.lifecycle.runs import Entry, Node
+from fleet_runner.core.lifecycle.runs import RUNNER, Entry, Node
 from fleet_runner.core.lifecycle.states import SERVING
-from fleet_runner.core.lifecycle.view import RUNNER
 
 _REMEMBERED = (
     select(attempts)

@@ -6,9 +6,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, func, insert, select
 
 from fleet_runner.adapters.store.schema.core import STARTED, journal
-from fleet_runner.core.lifecycle.runs import Entry
+from fleet_runner.core.lifecycle.runs import RUNNER, Entry
 from fleet_runner.core.lifecycle.states import REMEDIED, SERVING, Event, State
-from fleet_runner.core.lifecycle.view import RUNNER
 
 
 def add(connection: Connection, entries: Iterable[Entry]) -> None:

@@ -27,8 +27,7 @@ from fleet_runner.adapters.store.schema.runners import pruned
 from fleet_runner.adapters.store.schema.trends import episodes, foresights, panels
 from fleet_runner.adapters.store.schema.web import audit
 from fleet_runner.core.checks.verdicts import Verdict
-from fleet_runner.core.lifecycle.runs import Outcome
-from fleet_runner.core.lifecycle.view import RUNNER
+from fleet_runner.core.lifecycle.runs import RUNNER, Outcome
 from fleet_runner.core.schedules.retention import DAY, Body, Said, thinned
 
 SWEPT = "sweeps"

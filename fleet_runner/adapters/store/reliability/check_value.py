@@ -7,6 +7,7 @@ limits so many looks at so many nodes, evenly spread.
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, func, select
 
@@ -19,8 +20,10 @@ from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.parsers import job
 from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.lifecycle.states import Event, Stage, State
-from fleet_runner.core.reliability.check_value.limits import Limit, Look, look
 from fleet_runner.core.reliability.check_value.past import DAY, SICK, Cost, FleetPast, Moved, Remedied
+
+if TYPE_CHECKING:
+    from fleet_runner.core.reliability.check_value.limits import Limit, Look
 
 NEWEST = 2_000
 """Looks of a check, and runs, from which it is told how often they come and how long they take."""
@@ -66,9 +69,11 @@ class WorthMethods:
         return found
 
     def limit_looks(
-        self, limits: Iterable[Limit], wanted: Sequence[str], since: float, until: float
-    ) -> dict[Limit, list[Look]]:
+        self, limits: "Iterable[Limit]", wanted: Sequence[str], since: float, until: float
+    ) -> "dict[Limit, list[Look]]":
         """Return by limit what looks at some nodes told, so many of each node and spread evenly over a span."""
+        from fleet_runner.core.reliability.check_value.limits import look  # noqa: PLC0415  it needs many parsers
+
         by_check: dict[str, list[Limit]] = {}
         found: dict[Limit, list[Look]] = {}
         for limit in limits:

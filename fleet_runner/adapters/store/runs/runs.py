@@ -22,10 +22,9 @@ from fleet_runner.adapters.store.engine import bounds, database
 from fleet_runner.adapters.store.lifecycle import history
 from fleet_runner.adapters.store.schema.core import SPOKEN, batches, nodes, runs
 from fleet_runner.core.base.errors import ConflictError
-from fleet_runner.core.lifecycle.runs import Entry, Outcome, Run
+from fleet_runner.core.lifecycle.runs import RUNNER, Entry, Outcome, Run
 from fleet_runner.core.lifecycle.spool import Ended, PlayEnd
 from fleet_runner.core.lifecycle.states import Stage, State
-from fleet_runner.core.lifecycle.view import RUNNER
 
 SWEEPS = frozenset({Stage.HEALTH_PASSIVE, Stage.HEALTH_ACTIVE, Stage.CABLING, Stage.FABRIC})
 """Stages that run by schedule: one that ends like the one before it adds nothing to the history."""

@@ -9,7 +9,7 @@ from fleet_runner.core.faults.escalation import Attempt
 from fleet_runner.core.faults.rules.rules import AtDeadline, Rules
 from fleet_runner.core.lifecycle.preflight import work
 from fleet_runner.core.lifecycle.preflight.machine import Identity, Match
-from fleet_runner.core.lifecycle.view import RUNNER
+from fleet_runner.core.lifecycle.runs import RUNNER
 
 
 class Ends(StrEnum):

@@ -8,7 +8,8 @@ from fleet_runner.core.base.plural import counted
 from fleet_runner.core.reliability.forecasts import Foresight
 from fleet_runner.core.reliability.lemons.past import WINDOW, Proof, as_of, known_since, prove
 from fleet_runner.core.reliability.lemons.score import Score, Weighing, usual
-from fleet_runner.core.reliability.lemons.signals import JOBS, SIGNALS, Jobs, NodeHistory, count
+from fleet_runner.core.reliability.lemons.signals import JOBS, Jobs, NodeHistory, count
+from fleet_runner.core.reliability.lemons.weights import SIGNALS
 from fleet_runner.core.reliability.parts.failures import DAY
 from fleet_runner.core.reliability.report.rows import Span
 

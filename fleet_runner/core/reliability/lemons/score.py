@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from fleet_runner.core.base.plural import counted
 from fleet_runner.core.reliability.forecasts import Foresight, Kind
-from fleet_runner.core.reliability.lemons.signals import SIGNALS, Counted
+from fleet_runner.core.reliability.lemons.signals import Counted
+from fleet_runner.core.reliability.lemons.weights import SIGNALS
 
 MARK = 12.0
 """Points from which triage is suggested."""

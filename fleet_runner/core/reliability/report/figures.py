@@ -4,8 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from fleet_runner.core.lifecycle.runs import RUNNER
 from fleet_runner.core.lifecycle.states import Event
-from fleet_runner.core.lifecycle.view import RUNNER
 from fleet_runner.core.reliability.report.rows import Fault, Fix, Hold, PastRemedy, Span, Unread
 from fleet_runner.core.reliability.report.stories import BringUp, Exclusion, Story, out, production
 

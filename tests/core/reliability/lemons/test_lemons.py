@@ -9,7 +9,8 @@ from fleet_runner.core.reliability.forecasts import Kind
 from fleet_runner.core.reliability.lemons import analyse as lemons
 from fleet_runner.core.reliability.lemons.past import MARKS, moments, outcomes, prove
 from fleet_runner.core.reliability.lemons.score import Line, Weighing, score
-from fleet_runner.core.reliability.lemons.signals import SIGNALS, Ended, Job, Jobs, NodeHistory, count
+from fleet_runner.core.reliability.lemons.signals import Ended, Job, Jobs, NodeHistory, count
+from fleet_runner.core.reliability.lemons.weights import SIGNALS
 from fleet_runner.core.reliability.parts.failures import DAY
 from fleet_runner.core.reliability.parts.stay import Episode, Stay
 from fleet_runner.core.reliability.report.rows import Fix, Hold, PastRemedy, Span, Step
