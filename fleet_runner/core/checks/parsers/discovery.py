@@ -96,11 +96,15 @@ class LldpEnds:
 
 def joined(text: str, form: Form, told: LldpEnds) -> Discovery:
     """Join the two tellings of each link; EvidenceError where there is none, or where one port tells twice."""
-    unread, skipped = _unread(text, form, told.lines)
+    return paired(text, form.tool, told, *_unread(text, form, told.lines))
+
+
+def paired(text: str, tool: str, told: LldpEnds, unread: tuple[Line, ...], skipped: tuple[Line, ...]) -> Discovery:
+    """Join as `joined`, for a form that knows by itself which of its lines are no records."""
     if not told.near:
-        raise EvidenceError(_nothing(form.tool, unread or skipped))
+        raise EvidenceError(_nothing(tool, unread or skipped))
     if len(set(told.near)) < len(told.near):
-        raise EvidenceError(_twice(told, form.tool))
+        raise EvidenceError(_twice(told, tool))
     first, second, alone = _paired(range(len(told.near)), zip(told.near, told.far, strict=True))
     if alone:  # the other telling may have written the same GUIDs in other words
         more, others, alone = _paired(alone, [(_end(each.a), _end(each.b)) for each in told.alone(alone)])

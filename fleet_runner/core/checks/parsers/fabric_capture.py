@@ -1,14 +1,24 @@
-"""Whatever somebody captured of an InfiniBand fabric: `ibnetdiscover`, `iblinkinfo` or `ibdiagnet2.db_csv`."""
+"""Whatever somebody captured of an InfiniBand fabric: by ibnetdiscover, iblinkinfo, ibdiagnet or UFM."""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.checks.parsers import ibdiagnet, iblinkinfo, ibnetdiscover
+from fleet_runner.core.checks.parsers import (
+    ibdiagnet,
+    ibdiagnet_lst,
+    ibdiagnet_net_dump,
+    iblinkinfo,
+    ibnetdiscover,
+    ufm_links,
+)
 from fleet_runner.core.checks.parsers.discovery import Discovery
 
-FORMS = "the output of ibnetdiscover (plain or -p) or iblinkinfo (plain or -l), or an ibdiagnet2.db_csv"
+FORMS = (
+    "the output of ibnetdiscover (plain or -p) or iblinkinfo (plain or -l), an ibdiagnet2.db_csv, .lst or .net_dump, "
+    "or UFM's links as JSON or CSV"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +33,14 @@ _FORMS = (
     _Form("ibnetdiscover", ibnetdiscover.PLAIN, lambda text: ibnetdiscover.whole(ibnetdiscover.parse(text))),
     _Form("iblinkinfo", iblinkinfo.BEGINS, lambda text: iblinkinfo.whole(iblinkinfo.parse(text))),
     _Form("ibdiagnet2.db_csv", ibdiagnet.BEGINS, ibdiagnet.parse),
+    _Form("ibdiagnet2.lst", ibdiagnet_lst.BEGINS, lambda text: ibdiagnet_lst.whole(ibdiagnet_lst.parse(text))),
+    _Form(
+        "ibdiagnet2.net_dump",
+        ibdiagnet_net_dump.BEGINS,
+        lambda text: ibdiagnet_net_dump.whole(ibdiagnet_net_dump.parse(text)),
+    ),
+    _Form("UFM's links", ufm_links.JSON, ufm_links.parse),
+    _Form("UFM's links", ufm_links.CSV, ufm_links.parse),
 )
 
 

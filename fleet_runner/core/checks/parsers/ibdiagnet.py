@@ -1,7 +1,8 @@
 """`ibdiagnet2.db_csv`: sections of comma-separated values between START_NAME and END_NAME, a header first in each.
 
 NODES say what a node is, PORTS a port's GUID and rate, LINKS what is joined: a link in one line as a rule, so that it
-is the sections' ends that say that the file is whole. Columns are found by name; other sections are passed over.
+is the sections' ends that say that the file is whole. Columns are found by name, since each version of ibutils2 and
+ibdiagnet has others, and opensm's smdb.dump has the same sections with fewer; other sections are passed over.
 """
 
 import re
@@ -19,8 +20,8 @@ BEGINS = re.compile(r"\nSTART_[A-Z]\w{0,60}[ \t\r]*$", re.MULTILINE | re.ASCII)
 """How a section begins."""
 
 _NODES = ("nodedesc", "nodetype", "nodeguid")
-_PORTS = ("nodeguid", "portnum", "portguid", "linkwidthactv", "linkspeedactv")
-_STATE = "portphystate"
+_PORTS = ("nodeguid", "portnum")
+_STATES = ("portguid", "linkwidthactv", "linkspeedactv", "portphystate")
 _LINKS = ("nodeguid1", "portnum1", "nodeguid2", "portnum2")
 
 _KINDS = {"1": "CA", "2": "SW", "3": "RT"}
@@ -89,7 +90,7 @@ def parse(text: str) -> Discovery:
     for line, (name, kind, node) in _rows(text, "NODES", _NODES):
         fabric.nodes[fabric.guid(node, line)] = (name.strip(), _KINDS.get(kind.strip(), ""))
     known = fabric.guids.get  # a call less for each of some hundred thousand rows
-    for line, (node, number, own, width, speed, state) in _rows(text, "PORTS", _PORTS, _STATE):
+    for line, (node, number, own, width, speed, state) in _rows(text, "PORTS", _PORTS, _STATES):
         fabric.ports[known(node) or fabric.guid(node, line), number] = (own, width, speed, state)
     links, ends = _links(text, fabric)
     if not links:
@@ -132,28 +133,29 @@ def _links(text: str, fabric: _Fabric) -> tuple[list[FabricLink], Container[End]
     return links, told
 
 
-def _rows(text: str, name: str, columns: tuple[str, ...], more: str = "") -> Iterator[tuple[int, tuple[str, ...]]]:
+def _rows(
+    text: str, name: str, columns: tuple[str, ...], more: tuple[str, ...] = ()
+) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Yield a section's rows, each with its line (counted from 1), and of its cells those of the columns.
 
-    `more` is a column that a version may lack: then its cell is "".
+    `more` are columns that a version may lack: then their cells are "".
     """
     line, lines = _section(text, name)
     titles = {title.strip().lower(): at for at, title in enumerate(lines[0].split(","))}
     missing = [column for column in columns if column not in titles]
     if missing:
         raise EvidenceError(f"{TOOL} line {line}: section {name} has no column {missing[0]}, found {lines[0][:80]!r}")
-    has_more = bool(more) and more in titles
-    there = (*columns, more) if has_more else columns
-    lacking = ("",) if more and not has_more else ()
-    pick = itemgetter(*(titles[column] for column in there))
-    last = max(titles[column] for column in there) + 1
+    told = [titles[column] for column in (*columns, *more) if column in titles]
+    last = max(told) + 1
+    pick = itemgetter(*(titles.get(column, last) for column in (*columns, *more)))
     for number, row in enumerate(lines[1:], start=line + 1):
-        cells = _quoted(row) if '"' in row else row.split(",", last)
+        cells = (_quoted(row) if '"' in row else row.split(",", last))[:last]
         if len(cells) < last:
             raise EvidenceError(
                 f"{TOOL} line {number}: found {row[:80]!r}, expected {len(titles)} cells; was it cut short?"
             )
-        yield number, pick(cells) + lacking
+        cells.append("")
+        yield number, pick(cells)
 
 
 def _quoted(row: str) -> list[str]:

@@ -13,14 +13,19 @@ LARGEST = 1e15
 
 def json_object(text: str, what: str) -> dict[str, Any]:
     """Return the object that a text is; EvidenceError for any other text, for NaN and for endless nesting."""
-    try:
-        found = json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        shown = f"{error}"[:120] if text.strip() else "it is empty"
-        raise EvidenceError(f"{what} is not JSON ({shown}); was it cut short?") from error
+    found = json_value(text, what)
     if not isinstance(found, dict):
         raise EvidenceError(f"{what} is a JSON {type(found).__name__}, expected an object")
     return found
+
+
+def json_value(text: str, what: str) -> Any:
+    """Return whatever a text is as JSON; EvidenceError for any other text, for NaN and for endless nesting."""
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        shown = f"{error}"[:120] if text.strip() else "it is empty"
+        raise EvidenceError(f"{what} is not JSON ({shown}); was it cut short?") from error
 
 
 def enclosed(text: str, keys: Sequence[str], what: str) -> dict[str, Any]:

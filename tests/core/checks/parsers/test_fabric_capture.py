@@ -1,4 +1,4 @@
-"""Whatever somebody captured of a fabric: five forms of one fabric, as they are and as they arrive."""
+"""Whatever somebody captured of a fabric: seven forms of one fabric, as they are and as they arrive."""
 
 import re
 from collections.abc import Callable
@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.checks.parsers import ibdiagnet, iblinkinfo
+from fleet_runner.core.checks.parsers import (
+    ibdiagnet,
+    ibdiagnet_lst,
+    ibdiagnet_net_dump,
+    iblinkinfo,
+    ufm_links,
+)
 from fleet_runner.core.checks.parsers.discovery import Discovery, FabricPort
 from fleet_runner.core.checks.parsers.fabric_capture import read
 from tests.core.checks.catalogue.judging import cuts, text_of
@@ -21,7 +27,17 @@ TEXTS = {
     "iblinkinfo": text_of("iblinkinfo/by_node.txt"),
     "iblinkinfo -l": text_of("iblinkinfo/by_line.txt"),
     "db_csv": text_of("ibdiagnet/db_csv.txt"),
+    "lst": text_of("ibdiagnet/lst.txt"),
+    "net_dump": text_of("ibdiagnet/net_dump.txt"),
 }
+READERS = (
+    read,
+    iblinkinfo.parse,
+    ibdiagnet.parse,
+    ibdiagnet_lst.parse,
+    ibdiagnet_net_dump.parse,
+    ufm_links.parse,
+)
 LINKS = 7
 
 FORMS = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
@@ -64,7 +80,7 @@ def said(text: str) -> str:
 @given(st.text())
 def test_any_text_is_read_or_refused(text: str) -> None:
     """Nothing but EvidenceError leaves a reader, and what it reads has a link."""
-    for reader in (read, iblinkinfo.parse, ibdiagnet.parse):
+    for reader in READERS:
         with suppress(EvidenceError):
             assert reader(text).links
 
@@ -77,7 +93,7 @@ def test_any_bent_capture_is_read_or_refused(text: str, data: st.DataObject) -> 
     begin = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(begin, min(len(text), begin + 80)))
     bent = text[:begin] + data.draw(st.text(max_size=20) | HOSTILE) + text[end:]
-    for reader in (read, iblinkinfo.parse, ibdiagnet.parse):
+    for reader in READERS:
         with suppress(EvidenceError):
             reader(bent)
 
@@ -199,8 +215,22 @@ def test_a_name_of_a_million_marks_does_not_hold_a_reader_up(text: str) -> None:
             read(text.replace("gpu-01 mlx5_0", mark * (1_000_000 // len(mark))))
 
 
-@pytest.mark.parametrize("line", ["Switch: 0x1 a:", "CA: a:", "START_NODES", "0x1 ", "SW 1 1 0x1 ", "[1] ", " " * 40])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Switch: 0x1 a:",
+        "CA: a:",
+        "{ CA Ports:01 ",
+        '"a", b, 0x1, LID 1',
+        '{"source_guid": 1},',
+        "START_NODES",
+        "0x1 ",
+        "SW 1 1 0x1 ",
+        "[1] ",
+        " " * 40,
+    ],
+)
 def test_many_lines_without_an_end_do_not_hold_a_reader_up(line: str) -> None:
-    for reader in (read, iblinkinfo.parse, ibdiagnet.parse):
+    for reader in READERS:
         with suppress(EvidenceError):
             reader(f"{line}\n" * 20_000 + line * 20_000)
