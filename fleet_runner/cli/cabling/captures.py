@@ -2,16 +2,17 @@
 
 import codecs
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import EvidenceError, FleetError
 from fleet_runner.core.checks.catalogue import cabling_infiniband, fabric_cabling
-from fleet_runner.core.checks.parsers import fabric_capture, lldp
+from fleet_runner.core.checks.parsers import fabric_capture
 from fleet_runner.core.checks.parsers.discovery import Discovery
 from fleet_runner.core.checks.parsers.lldp import Neighbour
+from fleet_runner.core.checks.parsers.neighbours import capture as neighbours
 from fleet_runner.core.lifecycle.runs import Run, Stored
 from fleet_runner.core.lifecycle.states import Stage
 
@@ -46,6 +47,10 @@ class Neighbours:
     heard: Mapping[str, tuple[Neighbour, ...]]
 
 
+def _undesigned(_: str) -> str:
+    return ""
+
+
 def text(path: Path) -> str:
     """Return a file's text, in UTF-8 or in the UTF-16 of Windows; "-" is standard input."""
     try:
@@ -55,16 +60,17 @@ def text(path: Path) -> str:
     return raw.decode("utf-16" if raw.startswith(_UTF16) else "utf-8", errors="replace")
 
 
-def from_files(paths: Sequence[Path]) -> Capture | Neighbours:
+def from_files(paths: Sequence[Path], designed: Callable[[str], str] = _undesigned) -> Capture | Neighbours:
     """Return a whole capture of a fabric, in any of its forms, or what one or more devices hear over LLDP.
 
-    What half of a capture lacks is no fault: then it is refused.
+    What half of a capture lacks is no fault: then it is refused. `designed` gives the design's name of a device, ""
+    where it has none: a file that is named after no device of the design is of the one that its capture tells.
     """
     if len(paths) == 1 and not paths[0].is_dir():
         told = text(paths[0])
-        return _neighbours(paths, {paths[0]: told}) if lldp.begins(told) else _fabric(paths[0], told)
+        return _neighbours(paths, {paths[0]: told}, designed) if neighbours.begins(told) else _fabric(paths[0], told)
     files = [file for path in paths for file in (_inside(path) if path.is_dir() else [path])]
-    return _neighbours(paths, {file: text(file) for file in files})
+    return _neighbours(paths, {file: text(file) for file in files}, designed)
 
 
 def of_run(store: Store, run: Run) -> Capture | None:
@@ -111,27 +117,45 @@ def _inside(folder: Path) -> list[Path]:
         raise FleetError(f"{folder}: {error.strerror}; name a folder that can be read") from error
     if not found:
         raise FleetError(
-            f"{folder}: the folder holds no file, expected what lldpctl -f json prints on each device, in a file "
-            f"that is named after it: gpu-01.json"
+            f"{folder}: the folder holds no file, expected what lldpctl -f json or a switch prints of its LLDP "
+            f"neighbours, in a file for each device that is named after it: gpu-01.json"
         )
     return found
 
 
-def _neighbours(paths: Sequence[Path], told: Mapping[Path, str]) -> Neighbours:
+def _neighbours(paths: Sequence[Path], told: Mapping[Path, str], designed: Callable[[str], str]) -> Neighbours:
     heard: dict[str, tuple[Neighbour, ...]] = {}
     files: dict[str, Path] = {}
     for file, capture in told.items():
-        if file == STDIN:
-            raise FleetError("standard input does not say which device it is; name a file after it: gpu-01.json")
-        device = file.stem if file.suffix in ENDINGS else file.name
-        if device in files:
-            raise FleetError(f"{files[device]} and {file} are both of {device}; name one of them")
-        files[device] = file
         try:
-            heard[device] = lldp.parse(capture.removeprefix("\ufeff"))
+            found = neighbours.read(capture)
         except EvidenceError as error:
-            raise EvidenceError(f"{file}: {error}; is it what lldpctl -f json printed?") from error
+            raise EvidenceError(f"{_where(file)}: {error}") from error
+        device = _device(file, found.device, designed)
+        if device in files:
+            raise FleetError(f"{_where(files[device])} and {_where(file)} are both of {device}; name one of them")
+        files[device] = file
+        heard[device] = found.neighbours
     return Neighbours(_label(paths[0]) if len(paths) == 1 else f"{len(told)} captures", heard)
+
+
+def _device(file: Path, told: str, designed: Callable[[str], str]) -> str:
+    """Return which device a capture is of: the one that its file is named after, or that it tells itself."""
+    if file == STDIN:
+        if not told:
+            raise FleetError("standard input does not say which device it is; name a file after it: gpu-01.json")
+        return told
+    named = file.stem if file.suffix in ENDINGS else file.name
+    mine, its = designed(named), designed(told) if told else ""
+    if mine and its and mine != its:
+        raise FleetError(
+            f"{file} is named after {mine}, and its capture says that it is of {its}; name it after that one"
+        )
+    return told if told and not mine else named
+
+
+def _where(file: Path) -> str:
+    return "standard input" if file == STDIN else str(file)
 
 
 def _label(path: Path) -> str:

@@ -10,6 +10,7 @@ from fleet_runner.cli.cabling.text import strange_adapters
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling.fabrics import Fabric
 from fleet_runner.core.cabling.judge import Verdicts
+from fleet_runner.core.cabling.names import device_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Look:
 
 def at_files(should: Design, paths: Sequence[Path], fabric: Fabric | None) -> Look:
     """Judge what files say."""
-    return look(should, from_files(paths), fabric)
+    return look(should, from_files(paths, lambda name: _designed(should, name)), fabric)
 
 
 def look(should: Design, seen: Capture | Neighbours, fabric: Fabric | None) -> Look:
@@ -40,6 +41,12 @@ def look(should: Design, seen: Capture | Neighbours, fabric: Fabric | None) -> L
     strange = strange_adapters(seen.discovery, verdicts, should.names.spoken)
     hints = (*filter(None, [left]), *_skipped(seen), *strange)
     return Look(seen.label, verdicts, name, seen.run.id if seen.run else None, hints)
+
+
+def _designed(should: Design, name: str) -> str:
+    """Return the Ethernet device of the design that a name means; "" for none."""
+    device, ports = device_of(should.aliases.get(name, name), should.ethernet.names)
+    return device if ports else ""
 
 
 def _skipped(seen: Capture) -> tuple[str, ...]:

@@ -15,9 +15,9 @@ Expected = Annotated[
 Observed = Annotated[
     list[Path] | None,
     typer.Option(
-        help="what ibnetdiscover (plain or -p), iblinkinfo or ibdiagnet (db_csv) wrote; - is standard input. For"
-        " Ethernet, what lldpctl -f json prints on each device, in files named after them (gpu-01.json): their"
-        " folder, or the option once for each",
+        help="what ibnetdiscover, iblinkinfo or ibdiagnet (db_csv, lst, net_dump) wrote, or UFM's links; - is"
+        " standard input. For Ethernet, what lldpctl -f json or a switch prints of its LLDP neighbours, in files"
+        " named after the devices (gpu-01.json): their folder, or the option once for each",
         show_default=False,
     ),
 ]

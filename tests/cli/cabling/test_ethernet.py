@@ -144,11 +144,15 @@ def test_names_of_files_and_systems_are_bound_as_anywhere(files: Path, typed: Ty
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("notes.txt", "call the vendor", "lldp/notes.txt: lldpctl is not JSON"),
-        ("gpu-04.json", "", "lldp/gpu-04.json: lldpctl is not JSON (it is empty)"),
-        ("gpu-04.json", written(CABLES, "json")["tor-1"][:90], "lldp/gpu-04.json: lldpctl is not JSON"),
-        ("gpu-04.json", '{"interface": {}}', "lldp/gpu-04.json: lldpctl: expected the key 'lldp', found interface"),
-        ("fabric.txt", by_port(rails(2, 2)), "lldp/fabric.txt: lldpctl is not JSON"),
+        ("notes.txt", "call the vendor", "lldp/notes.txt: found 'call the vendor', expected what lldpctl -f json"),
+        ("gpu-04.json", "", "lldp/gpu-04.json: it is empty, expected what lldpctl -f json"),
+        (
+            "gpu-04.json",
+            written(CABLES, "json")["tor-1"][:90],
+            "lldp/gpu-04.json: what the device printed is not JSON",
+        ),
+        ("gpu-04.json", '{"interface": {}}', "lldp/gpu-04.json: found JSON with interface, expected what lldpctl"),
+        ("fabric.txt", by_port(rails(2, 2)), 'lldp/fabric.txt: found "CA 7 1 0x'),
         (
             "gpu-01.json0",
             '{"lldp": {}}',
@@ -178,7 +182,7 @@ def test_what_cannot_be_a_capture_of_neighbours_says_what_to_name(
         ("site", ["lldp"], "lldp: LLDP tells of Ethernet, and the design has no Ethernet cable"),
         ("site", ["lldp", "--fabric", "infiniband.hall-1.leaf-1"], "leave --fabric out"),
     ):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"{}")))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"lldp": {}}')))
         refused = typed("cabling", "check", "--expected", expected, "--observed", *words)
         assert (refused.code, refused.out) == (2, "")
         assert said in " ".join(refused.err.split())

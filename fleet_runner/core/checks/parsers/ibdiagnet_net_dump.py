@@ -7,7 +7,7 @@ lacks switches that others name as neighbours, or the last ports of its last swi
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fleet_runner.core.base.errors import EvidenceError
@@ -42,6 +42,9 @@ _MANAGED = re.compile(r"MF0;|[^\n]*:[A-Za-z0-9_-]{1,40}/U\d{1,2}$", re.ASCII)
 
 _ADAPTER_PORTS = 8
 """More ports has no adapter."""
+
+_FEWEST_PORTS = 36
+"""Ports of a switch, at least, as far back as FDR."""
 
 _DOWN = "DOWN"
 _UP = "LINKUP"
@@ -178,21 +181,21 @@ def _key(end: FabricPort) -> str:
 
 
 def _refuse_cut(nodes: Sequence[_Node]) -> None:
-    """Refuse a file whose last switch ends before all others of its model: each port has a row, up or down."""
-    last, others = nodes[-1], [node for node in nodes[:-1] if node.rows and _model(node) == _model(nodes[-1])]
-    if not any(not row.up for node in nodes for row in node.rows):
-        return  # a list of links, not of ports
+    """Refuse a file whose last switch ends before all others of its model, if these list every port, up or down."""
+    *others, last = nodes
+    wanted = {_listed(node) for node in others if _model(node) == _model(last)}
     ends = max((row.port for row in last.rows), default=0)
-    wanted = min((max(_ports(node)) for node in others), default=0)
-    if ends < wanted:
+    if len(wanted) == 1 and ends < min(wanted):
         raise EvidenceError(
-            f"{TOOL}: the last switch, {last.name[:80]!r}, ends with port {ends}, expected {wanted} as of the others "
-            f"of its model; was it cut short?"
+            f"{TOOL}: the last switch, {last.name[:80]!r}, ends with port {ends}, expected {min(wanted)} as of the "
+            f"others of its model; was it cut short?"
         )
 
 
-def _ports(node: _Node) -> Iterator[int]:
-    return (row.port for row in node.rows)
+def _listed(node: _Node) -> int:
+    """Return how many ports a switch has that lists them all; 0 for another, as in a file that somebody trimmed."""
+    count = len(node.rows)
+    return count if count >= _FEWEST_PORTS and [row.port for row in node.rows] == list(range(1, count + 1)) else 0
 
 
 def _model(node: _Node) -> str:

@@ -16,16 +16,16 @@ class Neighbour(NamedTuple):
     description: str
 
 
-def begins(text: str) -> bool:
-    """Whether a text begins as these do: no other capture of cabling is JSON."""
-    return text.removeprefix("\ufeff").lstrip().startswith("{")
-
-
 def parse(text: str) -> tuple[Neighbour, ...]:
     """Return every neighbour; a port that hears several systems has several entries."""
     root = json_object(text, "lldpctl")
     if "lldp" not in root:
         raise EvidenceError("lldpctl: expected the key 'lldp', found " + (", ".join(sorted(root)[:3]) or "nothing"))
+    return neighbours(root)
+
+
+def neighbours(root: dict[str, Any]) -> tuple[Neighbour, ...]:
+    """Return every neighbour of what was read from JSON."""
     return tuple(neighbour for section in _list(root["lldp"]) for neighbour in _neighbours(section))
 
 

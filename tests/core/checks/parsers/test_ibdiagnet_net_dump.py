@@ -86,17 +86,19 @@ def test_a_far_port_that_nothing_numbers_is_refused() -> None:
 
 
 def test_a_file_that_ends_before_the_last_ports_of_its_last_switch_is_refused() -> None:
-    """Every port has a row: the last switch has as many as the others of its model, if ports are listed at all."""
-    whole_one = [row("1", 1, "c1", "1", "gpu-01 mlx5_0"), down(2), down(3)]
-    other = [row("1", 1, "c2", "1", "gpu-02 mlx5_0"), down(2), down(3)]
-    first = switch("MF0;leaf-1:MQM9700/U1", "a1", *whole_one)
-    assert len(whole(parse(first + switch("MF0;leaf-2:MQM9700/U1", "a2", *other))).links) == 2
-    for count in range(3):
-        why = said(first + switch("MF0;leaf-2:MQM9700/U1", "a2", *other[:count]))
-        assert f"'MF0;leaf-2:MQM9700/U1', ends with port {count}, expected 3" in why
-    assert len(whole(parse(first + switch("MF0;leaf-2:MQM8700/U1", "a2", *other[:1]))).links) == 2
-    up = switch("leaf-1", "a1", *whole_one[:1]) + switch("leaf-2", "a2")
-    assert len(whole(parse(up)).links) == 1
+    """Every port has a row: the last switch has as many as the others of its model."""
+    first = [row("1", 1, "c1", "1", "gpu-01 mlx5_0"), *map(down, range(2, 65))]
+    other = [row("1", 1, "c2", "1", "gpu-02 mlx5_0"), *map(down, range(2, 65))]
+    text = switch("MF0;leaf-1:MQM9700/U1", "a1", *first)
+    assert len(whole(parse(text + switch("MF0;leaf-2:MQM9700/U1", "a2", *other))).links) == 2
+    for count in (0, 1, 63):
+        why = said(text + switch("MF0;leaf-2:MQM9700/U1", "a2", *other[:count]))
+        assert f"'MF0;leaf-2:MQM9700/U1', ends with port {count}, expected 64" in why
+    for model, rows in (("MQM8700", first), ("MQM9700", first[:10]), ("MQM9700", [*first[:9], *first[10:]])):
+        trimmed = switch("MF0;leaf-1:MQM9700/U1", "a1", *rows)
+        assert len(whole(parse(trimmed + switch(f"MF0;leaf-2:{model}/U1", "a2", *other[:3]))).links) == 2
+    bare = switch("leaf-1", "a1", *first[:1]) + switch("leaf-2", "a2")
+    assert len(whole(parse(bare)).links) == 1
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.checks.parsers import ibnetdiscover
-from fleet_runner.core.checks.parsers.lldp import Neighbour, begins, parse
+from fleet_runner.core.checks.parsers.lldp import Neighbour, parse
 from tests.core.checks.catalogue.judging import cuts, text_of
 
 SHAPES = {name: text_of(f"lldp/two_ports.{name}") for name in ("json", "json0")}
@@ -48,17 +47,6 @@ def test_any_json_is_read_and_every_word_of_it_is_text(lldp: Any) -> None:
 @pytest.mark.parametrize("text", SHAPES.values(), ids=SHAPES)
 def test_both_shapes_tell_the_same_neighbours(text: str) -> None:
     assert parse(text) == NEIGHBOURS
-
-
-def test_its_beginning_tells_it_from_a_capture_of_a_fabric() -> None:
-    """Cut short or not, with a byte order mark or blank lines before it."""
-    for text in SHAPES.values():
-        assert begins(text)
-        assert begins(f"\ufeff\r\n {text[:20]}")
-    for name in ("ibnetdiscover/plain.txt", "ibnetdiscover/by_port.txt"):
-        assert ibnetdiscover.parse(text_of(name)).links
-        assert not begins(text_of(name))
-    assert not begins("")
 
 
 @pytest.mark.parametrize("text", SHAPES.values(), ids=SHAPES)

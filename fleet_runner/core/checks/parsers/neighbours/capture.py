@@ -1,0 +1,70 @@
+"""Whatever a device says of its LLDP neighbours, told by its content: the forms of hosts and of switches' makers."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.checks.parsers import lldp, ufm_links
+from fleet_runner.core.checks.parsers.json_text import json_value
+from fleet_runner.core.checks.parsers.neighbours import eos, junos, nvue, nxos, openconfig, sonic
+from fleet_runner.core.checks.parsers.neighbours.heard import Heard, get, holders
+from fleet_runner.core.checks.parsers.neighbours.terminal import printed
+
+FORMS = (
+    "what lldpctl -f json prints on a host, or a switch's LLDP neighbours: nv show interface lldp -o json, show lldp "
+    "neighbors detail as JSON (EOS, NX-OS, Junos), show lldp table (SONiC) or OpenConfig's lldp as JSON"
+)
+
+_JSON = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    tells: Callable[[Any], bool]
+    read: Callable[[Any], Heard]
+
+
+def _has(key: str) -> Callable[[Any], bool]:
+    return lambda root: any(True for _ in holders(root, key))
+
+
+def _lldpd(root: Any) -> bool:
+    return isinstance(root, dict) and "lldp" in root and get(root, "lldp", "interfaces") is None
+
+
+_FORMS = (
+    _Form(_lldpd, lambda root: Heard("", lldp.neighbours(root))),
+    _Form(_has(eos.KEY), eos.read),
+    _Form(_has(junos.KEY), junos.read),
+    _Form(_has(nxos.KEY), nxos.read),
+    _Form(_has(nxos.SHORT), nxos.refuse),
+    _Form(openconfig.begins, openconfig.read),
+    _Form(nvue.begins, nvue.read),
+)
+
+
+def begins(text: str) -> bool:
+    """Whether a text begins as these do: a capture of an InfiniBand fabric that is JSON is UFM's."""
+    body = printed(text)[1]
+    json = body.lstrip().startswith(("{", "[")) and not ufm_links.JSON.search(body)
+    return json or sonic.BEGINS.search(body) is not None
+
+
+def read(text: str) -> Heard:
+    """Return what one device hears; EvidenceError says what was found and what expected."""
+    device, body = printed(text)
+    if sonic.BEGINS.search(body):
+        return Heard(device, sonic.read(body).neighbours)
+    start = _JSON.search(body)
+    if start is None:
+        first = next((line.strip() for line in body.split("\n") if line.strip()), "")
+        raise EvidenceError(f"found {first[:80]!r}, expected {FORMS}" if first else f"it is empty, expected {FORMS}")
+    root = json_value(body[start.start() :], "what the device printed")
+    form = next((form for form in _FORMS if form.tells(root)), None)
+    if form is None:
+        keys = ", ".join(sorted(root)[:3]) if isinstance(root, dict) else ""
+        raise EvidenceError(f"found JSON with {keys[:80] or 'nothing of LLDP'}, expected {FORMS}")
+    found = form.read(root)
+    return Heard(device or found.device, found.neighbours)
