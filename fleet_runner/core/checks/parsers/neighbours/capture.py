@@ -47,7 +47,10 @@ _FORMS = (
 
 def begins(text: str) -> bool:
     """Whether a text begins as these do: a capture of an InfiniBand fabric that is JSON is UFM's."""
-    body = printed(text)[1]
+    try:
+        body = printed(text)[1]
+    except EvidenceError:  # of several devices
+        return True
     json = body.lstrip().startswith(("{", "[")) and not ufm_links.JSON.search(body)
     return json or sonic.BEGINS.search(body) is not None
 

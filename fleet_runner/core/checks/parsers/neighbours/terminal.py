@@ -15,7 +15,10 @@ _PROMPT = re.compile(
 _MASTER = re.compile(r"[ \t]*\{(?:master|backup|linecard|primary|secondary)(?::[\w-]{1,20})?\}[ \t]*$", re.ASCII)
 """What Junos prints above a prompt where there are several engines."""
 
-_ASKED = "lldp"
+_ASKED = re.compile(
+    r"(?:sudo[ \t]+)?(?:(?:show?|nv|sonic-cli)\b[^\n]{0,120}\blldp|lldpctl\b|lldpcli\b)", re.ASCII | re.IGNORECASE
+)
+"""A command of the device itself: one that a jump host carries elsewhere tells the jump host's name."""
 
 Printed = tuple[str, str]
 """The name of a device that a prompt tells ("" where none does), and what the device printed."""
@@ -24,9 +27,8 @@ Printed = tuple[str, str]
 def printed(text: str) -> Printed:
     """Return what a device printed, from the command that asked for neighbours to the next prompt."""
     lines = [line for line in text.removeprefix("\ufeff").replace("\r", "").split("\n") if not _MASTER.match(line)]
-    asked = [
-        (at, name) for at, line in enumerate(lines) if _ASKED in (found := _prompt(line))[1] and (name := found[0])
-    ]
+    prompts = [(at, *_prompt(line)) for at, line in enumerate(lines)]
+    asked = [(at, device) for at, device, command in prompts if device and _ASKED.match(command)]
     if len(asked) > 1:
         (_, one), (_, other) = asked[:2]
         raise EvidenceError(f"found what {one} and what {other} printed after it, expected one command's in a file")

@@ -125,6 +125,13 @@ def test_a_prompt_says_which_device_it_is(text: str, prompt: tuple[str, str]) ->
 
 
 @FORMS
+@pytest.mark.parametrize("command", ["ssh leaf-01 lldpctl -f json", "cat lldp/leaf-01.json", "show clock"])
+def test_a_prompt_before_another_command_says_nothing_of_the_device(text: str, command: str) -> None:
+    """A jump host may carry the command to the device."""
+    assert read(f"ops@jump-01:~$ {command}\n{text}ops@jump-01:~$ \n") == read(text)
+
+
+@FORMS
 def test_what_happens_to_captures_on_their_way_changes_nothing(text: str) -> None:
     expected = read(text)
     for bent in (
@@ -139,6 +146,7 @@ def test_what_happens_to_captures_on_their_way_changes_nothing(text: str) -> Non
 
 def test_what_two_commands_printed_is_refused() -> None:
     one = "leaf-01#show lldp neighbors detail | json\n" + TEXTS["eos/lldp_detail.json"]
+    assert begins(one + one)
     assert said(one + one.replace("leaf-01", "leaf-02")) == (
         "found what leaf-01 and what leaf-02 printed after it, expected one command's in a file"
     )
