@@ -1,7 +1,7 @@
 """What one look gave: a fabric's sweep or files, judged, with what a person should know of it beside the verdicts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fleet_runner.cli.cabling.captures import Capture, Neighbours, from_files
@@ -33,7 +33,7 @@ def look(should: Design, seen: Capture | Neighbours, fabric: Fabric | None) -> L
     """Judge what was seen; an error names where."""
     name = fabric.name if fabric else ""
     try:
-        verdicts, left = should.judge(seen, fabric)
+        verdicts, left = _identifying(should, seen).judge(seen, fabric)
     except EvidenceError as error:
         raise EvidenceError(f"{seen.label}: {error}") from error
     if isinstance(seen, Neighbours):
@@ -41,6 +41,15 @@ def look(should: Design, seen: Capture | Neighbours, fabric: Fabric | None) -> L
     strange = strange_adapters(seen.discovery, verdicts, should.names.spoken)
     hints = (*filter(None, [left]), *_skipped(seen), *strange)
     return Look(seen.label, verdicts, name, seen.run.id if seen.run else None, hints)
+
+
+def _identifying(should: Design, seen: Capture | Neighbours) -> Design:
+    """Return the design with the GUIDs that are seen, where no other is known to be gone: it may just not be told."""
+    if isinstance(seen, Neighbours) or seen.discovery.identified:
+        return should
+    told = {end.guid for each in seen.discovery.links for end in each[:2]}
+    guids = {guid: port for guid, port in should.names.guids.items() if guid in told}
+    return replace(should, names=replace(should.names, guids=guids))
 
 
 def _designed(should: Design, name: str) -> str:

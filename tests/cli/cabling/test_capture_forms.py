@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable
@@ -68,6 +69,38 @@ def test_crossed_and_missing_cables_are_the_same_faults_in_every_form(
 
 def _links(told: Any) -> list[list[str]]:
     return sorted([" ".join(port) if isinstance(port, list) else port for port in each] for each in told)
+
+
+def _nameless(links: Iterable[Link]) -> str:
+    """Write UFM's links without the names that tell adapters' own GUIDs."""
+    return re.sub(r'"name": "[^"]*"', '"name": ""', INFINIBAND["UFM's JSON"](links))
+
+
+@pytest.mark.parametrize(
+    ("form", "replaced"),
+    [
+        (INFINIBAND["lst"], True),
+        (INFINIBAND["UFM's JSON"], True),
+        (INFINIBAND["net_dump"], False),
+        (_nameless, False),
+    ],
+    ids=["lst", "UFM", "net_dump", "UFM without GUIDs"],
+)
+def test_an_adapter_is_replaced_only_where_a_form_tells_its_own_guid(
+    tmp_path: Path, typed: Type, project: Path, form: Callable[[Iterable[Link]], str], replaced: bool
+) -> None:
+    """The site knows other GUIDs than these."""
+    links = [
+        link(Port(f"gpu-0{node}", f"ib{rail}"), Port(f"leaf-{rail + 1}", str(node)))
+        for node in (1, 2)
+        for rail in (0, 1)
+    ]
+    (tmp_path / "fabric").write_text(form(links), encoding="utf-8")
+    site = str(project / "docs" / "examples" / "site")
+    said = typed("cabling", "check", "--expected", site, "--observed", "fabric", "--json")
+    found = json.loads(said.out)
+    assert {fault["kind"] for fault in found["faults"]} == ({"replaced_hca"} if replaced else set())
+    assert (found["matched"], said.code) == (4, 1 if replaced else 0)
 
 
 WIRE = [link(Port(f"gpu-0{node}", "eth0"), Port("tor-01", f"Ethernet{node}")) for node in (1, 2, 3)]

@@ -52,7 +52,8 @@ class Discovery:
     `lonely` are those that only one of their ends told of: a whole capture tells each from both. `unread` are lines
     (counted from 1) that look like records and cannot be read, `skipped` those that can be none: a terminal's
     heading, a prompt, a tool's warning. `unanswered` are ports that are up, and at whose far end nobody answers; a
-    form that does not tell them from ports that are down has none.
+    form that does not tell them from ports that are down has none. `identified` is whether each adapter's port has
+    its own GUID here; without it a GUID that is not seen may be there.
     """
 
     links: tuple[FabricLink, ...]
@@ -60,6 +61,7 @@ class Discovery:
     unread: tuple[Line, ...]
     unanswered: tuple[FabricPort, ...] = ()
     skipped: tuple[Line, ...] = ()
+    identified: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ BEGINS = re.compile(r"\nSTART_[A-Z]\w{0,60}[ \t\r]*$", re.MULTILINE | re.ASCII)
 """How a section begins."""
 
 _NODES = ("nodedesc", "nodetype", "nodeguid")
-_PORTS = ("nodeguid", "portnum")
-_STATES = ("portguid", "linkwidthactv", "linkspeedactv", "portphystate")
+_PORTS = ("nodeguid", "portnum", "portguid")
+_STATES = ("linkwidthactv", "linkspeedactv", "portphystate")
 _LINKS = ("nodeguid1", "portnum1", "nodeguid2", "portnum2")
 
 _KINDS = {"1": "CA", "2": "SW", "3": "RT"}

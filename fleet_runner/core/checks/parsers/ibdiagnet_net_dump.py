@@ -2,13 +2,14 @@
 
 Cells stand between colons, under titles; versions have other columns. `#` is what is printed beside the port
 ("1/5/2", "sw5p2"), `IB#` its number, `N#` what is printed beside the far port: its number is found below that port's
-own switch. Adapters have no heading, so that only links between switches are told from both ends. A file that was cut
-lacks switches that others name as neighbours, or the last ports of its last switch.
+own switch. Adapters have no heading, so that only links between switches are told from both ends, and an adapter's
+GUID may be its node's, which is its first port's. A file that was cut lacks switches that others name as neighbours,
+or the last ports of its last switch.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers import discovery
@@ -96,7 +97,9 @@ def parse(text: str) -> Discovery:
         return [told[row] for row in rows]
 
     here, there = [_key(each.a) for each in told], [_key(each.b) for each in told]
-    return paired(text, TOOL, LldpEnds(here, there, links, links, 0, silent), unread, skipped)
+    return replace(
+        paired(text, TOOL, LldpEnds(here, there, links, links, 0, silent), unread, skipped), identified=False
+    )
 
 
 def whole(found: Discovery) -> Discovery:
@@ -173,7 +176,9 @@ def _far(row: _Row, labels: Mapping[str, int] | None) -> FabricPort:
             f"{TOOL} line {row.line}: found {row.far[:40]!r} as the port of {row.far_name[:80]!r}, expected its "
             f"number, or a name that stands in that switch's own rows; was it cut short?"
         )
-    return FabricPort(row.far_name, number, "CA" if labels is None else "SW", row.guid)
+    if labels is not None:
+        return FabricPort(row.far_name, number, "SW", row.guid)
+    return FabricPort(row.far_name, number, "CA", row.guid if number == 1 else f"{row.guid}/{number}")
 
 
 def _key(end: FabricPort) -> str:

@@ -77,7 +77,8 @@ def parse(text: str) -> Discovery:
         links.append(each)
     if not links:
         raise EvidenceError(f"{TOOL} hold no link at all: is there a fabric, and does this UFM manage it?")
-    return Discovery(tuple(links), (), ())
+    identified = all(_GUID.fullmatch(end.guid) for each in links for end in each[:2])
+    return Discovery(tuple(links), (), (), identified=identified)
 
 
 def whole(found: Discovery) -> Discovery:

@@ -150,10 +150,10 @@ def test_a_column_without_a_title_is_passed_over() -> None:
     assert parse(nodes.replace(",,,", ",,") + text[text.index("END_NODES") :]).links == parse(TEXT).links
 
 
-def test_a_version_that_tells_neither_rates_nor_guids_of_ports_is_read() -> None:
-    """As opensm's smdb.dump, whose sections have fewer columns: an adapter is known by its node's GUID."""
+def test_a_version_that_tells_no_rates_is_read() -> None:
+    """As opensm's smdb.dump, whose sections have fewer columns."""
     begin, end = TEXT.index("START_PORTS"), TEXT.index("END_PORTS")
-    rows = [",".join(row.split(",")[::2][:2]) for row in TEXT[begin:end].splitlines()[1:] if row]
+    rows = [",".join(row.split(",")[:3]) for row in TEXT[begin:end].splitlines()[1:] if row]
     found = parse(TEXT[:begin] + "\n".join(["START_PORTS", *rows, ""]) + TEXT[end:]).links
     assert [each[:2] for each in found] == [each[:2] for each in parse(TEXT).links]
     assert {(each.width, each.speed) for each in found} == {(0, "")}

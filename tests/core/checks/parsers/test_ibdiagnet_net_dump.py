@@ -49,6 +49,12 @@ def test_an_adapter_has_no_heading_and_its_links_are_told_once() -> None:
     assert found.b == FabricPort("gpu-01 mlx5_0", 1, "CA", "c1".rjust(16, "0"))
 
 
+def test_the_second_port_of_an_adapter_is_not_taken_for_its_first_by_the_nodes_guid() -> None:
+    found = whole(parse(switch("leaf-1", "a1", row("1", 1, "c1", "2", "gpu-01 mlx5_0"))))
+    assert found.links[0].b == FabricPort("gpu-01 mlx5_0", 2, "CA", "c1".rjust(16, "0") + "/2")
+    assert not found.identified
+
+
 def test_an_adapter_at_two_ports_of_switches_is_refused() -> None:
     rows = (row("1", 1, "c1", "1", "gpu-01 mlx5_0"), row("2", 2, "c1", "1", "gpu-01 mlx5_0"))
     assert "'gpu-01 mlx5_0' port 1 is told twice" in said(switch("leaf-1", "a1", *rows))

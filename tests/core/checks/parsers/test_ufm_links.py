@@ -105,6 +105,8 @@ def test_an_adapters_guid_is_the_links_names_and_never_its_systems(name: str, ow
     """Several adapters of a server may share their system's."""
     ends = one(name=name, source_port_dname="HCA-2/1", destination_port="7")
     assert [end.guid for end in ends] == [own, "fc6a1c0300e70000"]
+    told = parse(json.dumps([RECORD | {"name": name, "destination_port": "7"}]))
+    assert told.identified == ("/" not in own)
 
 
 @pytest.mark.parametrize(
