@@ -1,7 +1,7 @@
-"""What should be: from a CSV, from a folder of site files, or from the settings' source of truth."""
+"""What should be: from files of cables, from a folder of site files, or from the settings' source of truth."""
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,6 +10,7 @@ import yaml
 
 from fleet_runner import settings
 from fleet_runner.adapters import sitefiles, source
+from fleet_runner.cli.cabling import forms
 from fleet_runner.cli.cabling.captures import Capture, Neighbours, text
 from fleet_runner.core.base.errors import FleetError, SourceError
 from fleet_runner.core.cabling import ethernet, extent
@@ -24,7 +25,7 @@ from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.names import Names, bind_port, names
 from fleet_runner.core.cabling.roles import is_server, servers
 from fleet_runner.core.checks.catalogue.fabric_cabling import LeftOut, left_out
-from fleet_runner.core.checks.parsers import cables_csv, names_csv
+from fleet_runner.core.checks.parsers import names_csv
 from fleet_runner.core.checks.parsers.lldp import Neighbour
 from fleet_runner.core.checks.parsers.names_csv import EVERY, Declared
 from fleet_runner.core.inventory import ansible, profile
@@ -44,7 +45,7 @@ class Ethernet:
 class Design:
     """What should be: the links, their names in the fabric, where devices stand, and which fabrics they make.
 
-    `links` and `names` are of InfiniBand. A CSV does not say what its cables carry: there `ethernet` has the same.
+    `links` and `names` are of InfiniBand. Files of cables do not say what these carry: there `ethernet` has the same.
     """
 
     links: tuple[Link, ...]
@@ -116,7 +117,8 @@ class Design:
         if not wire.links:
             raise FleetError(f"{seen.label}: LLDP tells of Ethernet, and the design has no Ethernet cable")
         heard = self._heard(seen)
-        return ethernet.judge(wire.links, heard, wire.names, self.places, wire.macs, share=self.share)
+        here, one = self.places, self.fleet is None
+        return ethernet.judge(wire.links, heard, wire.names, here, wire.macs, share=self.share, one_fabric=one)
 
     def _heard(self, seen: Neighbours) -> dict[str, tuple[Neighbour, ...]]:
         """Return what devices hear, with the names that the design has for both ends."""
@@ -131,15 +133,20 @@ class Design:
         return found
 
 
-def design(expected: Path | None, declared: Path | None) -> Design:
-    """Return the design that an option names, else that of the settings' source of truth."""
+def design(expected: Sequence[Path] | None, declared: Path | None) -> Design:
+    """Return the design that the options name, else that of the settings' source of truth."""
     extra = _declared(declared)
-    if expected is None:
+    if not expected:
         found = settings.load()
         return _site(source.read(found), extra, found.cabling_suspect_share)
-    if expected.is_dir():
-        return _site(sitefiles.load(expected), extra, settings.load().cabling_suspect_share)
-    return _sheet(expected, extra)
+    folder = next((each for each in expected if each.is_dir()), None)
+    if folder is None:
+        return _sheets(expected, extra)
+    if len(expected) > 1:
+        raise FleetError(
+            f"{folder} is a folder of site files, a whole design; give it as the only --expected, or files of cables"
+        )
+    return _site(sitefiles.load(folder), extra, settings.load().cabling_suspect_share)
 
 
 def undesigned() -> Design:
@@ -168,16 +175,18 @@ def _declared(path: Path | None) -> Declared:
         raise FleetError(str(error)) from error
 
 
-def _sheet(path: Path, declared: Declared) -> Design:
-    try:
-        rows = cables_csv.parse(text(path), path.name)
-    except SourceError as error:
-        raise FleetError(str(error)) from error
+def _sheets(paths: Sequence[Path], declared: Declared) -> Design:
+    rows = forms.read(paths)
     links = tuple(row.link for row in rows)
     known = _names(links, {}, {}, declared)
     told = {device: role for row in rows for device, role in row.roles} | dict(declared.roles)
     here = Places({}, {}, servers(links, {device: is_server(role) for device, role in told.items()}))
-    return Design(links, known, here, Ethernet(links, known), aliases=declared.devices)
+    wire = Ethernet(links, known)
+    fabric = tuple(row.link for row in rows if not row.twisted_pair)
+    if len(fabric) < len(links):
+        known = _names(fabric, {}, {}, declared)
+    later = frozenset(row.link for row in rows if row.planned)
+    return Design(fabric, known, here, wire, aliases=declared.devices, planned=later)
 
 
 def _site(fleet: Fleet, declared: Declared, share: float) -> Design:

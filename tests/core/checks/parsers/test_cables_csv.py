@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.cabling.links import Port, link
-from fleet_runner.core.checks.parsers.cables_csv import Row, parse
+from fleet_runner.core.checks.parsers.cables_csv import parse
+from fleet_runner.core.checks.parsers.cables_sheet import Row
 from tests.core.cabling.fabrics import rails
 
 A, B = Port("gpu-01", "mlx5_0"), Port("leaf-1", "1")
@@ -98,7 +99,7 @@ def test_text_in_an_encoding_that_was_not_recognised_is_refused() -> None:
     [
         "a_rack,device,port,b_rack,device_b,port_b",
         "server,nic,switch,swport",
-        "from host,from port,to host,to port",
+        "near host,near jack,far host,far jack",
         "rack,host,interface,,switch,port",
     ],
 )
