@@ -16,6 +16,7 @@ from fleet_runner.core.base.errors import FleetError, SourceError
 from fleet_runner.core.cabling import ethernet, extent
 from fleet_runner.core.cabling.aliases import called, renamed
 from fleet_runner.core.cabling.binding import Bound, bind, numbered
+from fleet_runner.core.cabling.bundles import Bundle, paired
 from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, places, planned
 from fleet_runner.core.cabling.exempt import READY
 from fleet_runner.core.cabling.explain import Places
@@ -46,6 +47,7 @@ class Design:
     """What should be: the links, their names in the fabric, where devices stand, and which fabrics they make.
 
     `links` and `names` are of InfiniBand. Files of cables do not say what these carry: there `ethernet` has the same.
+    `bundles` are links that may be paired otherwise.
     """
 
     links: tuple[Link, ...]
@@ -57,6 +59,7 @@ class Design:
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
     fleet: Fleet | None = None
     planned: frozenset[Link] = frozenset()
+    bundles: tuple[Bundle, ...] = ()
 
     def fabric(self, name: str) -> Fabric:
         """Return a fabric by its name, or say which there are."""
@@ -90,6 +93,9 @@ class Design:
         if isinstance(seen, Neighbours):
             return self._judge_ethernet(seen, fabric), ""
         observed = self.bound(seen)
+        if self.bundles:
+            links, later = (paired(each, self.bundles, observed.links) for each in (self.links, self.planned))
+            return replace(self, links=links, planned=frozenset(later), bundles=()).judge(seen, fabric)
         servers = self.places.servers
         near = extent.near(self.links, fabric.switches, observed, servers) if fabric else self.links
         left = self._left_out(near, observed)
@@ -117,8 +123,9 @@ class Design:
         if not wire.links:
             raise FleetError(f"{seen.label}: LLDP tells of Ethernet, and the design has no Ethernet cable")
         heard = self._heard(seen)
+        links = paired(wire.links, self.bundles, self.bound(seen).links) if self.bundles else wire.links
         here, one = self.places, self.fleet is None
-        return ethernet.judge(wire.links, heard, wire.names, here, wire.macs, share=self.share, one_fabric=one)
+        return ethernet.judge(links, heard, wire.names, here, wire.macs, share=self.share, one_fabric=one)
 
     def _heard(self, seen: Neighbours) -> dict[str, tuple[Neighbour, ...]]:
         """Return what devices hear, with the names that the design has for both ends."""
@@ -182,11 +189,16 @@ def _sheets(paths: Sequence[Path], declared: Declared) -> Design:
     told = {device: role for row in rows for device, role in row.roles} | dict(declared.roles)
     here = Places({}, {}, servers(links, {device: is_server(role) for device, role in told.items()}))
     wire = Ethernet(links, known)
-    fabric = tuple(row.link for row in rows if not row.twisted_pair)
+    fabric = tuple(row.link for row in rows if not row.ethernet)
     if len(fabric) < len(links):
         known = _names(fabric, {}, {}, declared)
     later = frozenset(row.link for row in rows if row.planned)
-    return Design(fabric, known, here, wire, aliases=declared.devices, planned=later)
+    bundles: dict[str, list[Link]] = {}
+    for row in rows:
+        bundles.setdefault(row.bundle, []).append(row.link)
+    bundles.pop("", None)
+    several = tuple(map(tuple, bundles.values()))
+    return Design(fabric, known, here, wire, aliases=declared.devices, planned=later, bundles=several)
 
 
 def _site(fleet: Fleet, declared: Declared, share: float) -> Design:

@@ -287,3 +287,19 @@ def test_a_stranger_of_a_whole_design_is_told_with_what_to_do(checked: Callable[
     assert said.code == 1
     assert "The design does not know gpu-777" in said.out
     assert "Unplug the cable between gpu-777 port ib0 and leaf-1 port 60." in said.words
+
+
+def test_several_ports_in_one_cell_may_be_joined_in_any_way(checked: Callable[..., Said]) -> None:
+    """NetBox's list has them in no order; what is plugged elsewhere is told."""
+    titles, rest = (
+        "Device A,Termination A,Device B,Termination B",
+        table("", [*HOSTS[1:4], *HOSTS[5:8], *HOSTS[12:], *UP]),
+    )
+    design = f'{titles}\n{rest}leaf-1,"2,1","gpu-01,gpu-02","ib0,ib0"\n"gpu-03",ib0,leaf-1,3\n'
+    design += table("", HOSTS[9:12])
+    for plugged in (WHOLE, swapped(WHOLE, HOSTS[0], HOSTS[4])):
+        said = checked(plugged, design)
+        assert (said.code, said.out) == (0, "40 of 40 designed links are there; no fault\n")
+    said = checked(swapped(WHOLE, HOSTS[0], HOSTS[8]), design)
+    assert said.code == 1
+    assert "Two cables are swapped: expected gpu-01 ib0 to leaf-1 1, gpu-03 ib0 to leaf-1 3" in said.words

@@ -20,8 +20,9 @@ _SURELY_ADAPTER = re.compile(r"HCA-[0-9]+|mlx[0-9]+_[0-9]+", re.ASCII)
 class Row(NamedTuple):
     """A designed cable, the line (counted from 1) that says so, and what it shares with others ("trunk T-12").
 
-    `roles` are those of its devices, as far as there are columns for them. A `planned` cable may be there or not; one
-    of twisted pairs is Ethernet's.
+    `roles` are those of its devices, as far as there are columns for them. A `planned` cable may be there or not, and
+    of InfiniBand is what is not `ethernet` for sure. Rows of one `bundle` are one cable of several ports at each end:
+    which of them are joined is not said.
     """
 
     line: int
@@ -29,7 +30,8 @@ class Row(NamedTuple):
     carriers: tuple[str, ...] = ()
     roles: tuple[tuple[str, str], ...] = ()
     planned: bool = False
-    twisted_pair: bool = False
+    ethernet: bool = False
+    bundle: str = ""
 
 
 class Sheet(NamedTuple):

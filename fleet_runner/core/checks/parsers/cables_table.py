@@ -11,7 +11,7 @@ from itertools import product
 from typing import NamedTuple
 
 from fleet_runner.core.base.errors import SourceError
-from fleet_runner.core.cabling.links import Port, link
+from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.checks.parsers.cables_sheet import Row, Sheet
 
 COLUMNS = ("device", "port", "device", "port")
@@ -67,6 +67,13 @@ _NO_LINKS = frozenset({"power", "powerport", "poweroutlet", "powerfeed", "consol
 """What NetBox calls cables, and ports at their ends, that join nothing of a network."""
 
 _TWISTED_PAIR = re.compile(r"cat ?[3-8][a-z]?", re.ASCII)
+_NO_INFINIBAND = re.compile(
+    r"(?:eth|en[opsx]\w*[0-9]|mgmt|management|bmc|ipmi|idrac|ilo\b|console|serial|aux\b|psu|power|usb"
+    r"|(?:ps|con|tty)[ _-]?[0-9]).*",
+    re.ASCII | re.DOTALL,
+)
+"""Ports in NetBox's list, which has every cable of a site: of Ethernet, management, consoles and power."""
+
 _STATUS = "status"
 _LATER = frozenset({"planned", "decommissioning"})
 """NetBox's states of a cable that may be there or not."""
@@ -83,8 +90,8 @@ Line = tuple[int, Sequence[str]]
 class _Columns(NamedTuple):
     """Where the cells are that are read: both ends', the carriers' with their kinds, the type of link, the roles'.
 
-    A role is one of the first end (0) or of the second (1). `several`: NetBox's list has all of an end's ports in one
-    cell.
+    A role is one of the first end (0) or of the second (1). `several`: NetBox's list has all devices and ports
+    of an end in one cell each.
     """
 
     ends: tuple[int, ...] = (0, 1, 2, 3)
@@ -139,7 +146,9 @@ def _sheet(rows: Iterable[tuple[int, list[str]]], columns: _Columns, name: str) 
     cables = [(number, row) for number, row in data if not _NO_LINKS.intersection(_kinds(row, columns))]
     if not cables:
         raise SourceError(f"{name}: all of its cables are of power or of consoles; is this the right file?")
-    return Sheet(name, tuple(_pick(row, columns, f"{name}:{number}", number) for number, row in cables))
+    return Sheet(
+        name, tuple(each for number, row in cables for each in _pick(row, columns, f"{name}:{number}", number))
+    )
 
 
 def _kinds(row: list[str], columns: _Columns) -> list[str]:
@@ -232,7 +241,7 @@ def _cell(row: list[str], column: int | None) -> str:
     return row[column] if column is not None and column < len(row) else ""
 
 
-def _pick(row: list[str], columns: _Columns, where: str, line: int) -> Row:
+def _pick(row: list[str], columns: _Columns, where: str, line: int) -> list[Row]:
     a, a_port, b, b_port = cells = [_cell(row, column) for column in columns.ends]
     if not all(cells):
         raise SourceError(f"{where}: found {','.join(row)!r}, expected {', '.join(COLUMNS)}: a cable has two ends")
@@ -241,16 +250,45 @@ def _pick(row: list[str], columns: _Columns, where: str, line: int) -> Row:
             f"{where}: found {spoilt:.40}, expected a device or a port: a spreadsheet made this of what was typed (of"
             " 1/7 a date); format the column as text, type it again"
         )
-    if columns.several and any(len(_SEVERAL.split(cell)) > 1 for cell in cells):
-        raise SourceError(
-            f"{where}: found several ports at an end ({a_port!r:.60} to {b_port!r:.60}), expected one at each:"
-            " NetBox's list does not say which of them are joined; write a row for each pair of ports"
-        )
     carriers = tuple(f"{kind} {cell}" for kind, at in columns.carriers if (cell := _cell(row, at)))
     roles = tuple((cells[2 * end], role) for end, at in columns.roles if (role := _cell(row, at)))
     planned = _cell(row, columns.status).lower() in _LATER
-    copper = any(_TWISTED_PAIR.fullmatch(kind) for kind in _kinds(row, columns))
-    return Row(line, link(Port(a, _own(a, a_port)), Port(b, _own(b, b_port))), carriers, roles, planned, copper)
+    ethernet = any(_TWISTED_PAIR.fullmatch(kind) for kind in _kinds(row, columns))
+    if not columns.several:
+        joined = link(Port(a, _own(a, a_port)), Port(b, _own(b, b_port)))
+        return [Row(line, joined, carriers, roles, planned, ethernet)]
+    ethernet = ethernet or any(_NO_INFINIBAND.fullmatch(port.lower()) for port in (a_port, b_port))
+    links = _bundle(cells, where)
+    bundle = where if len(links) > 1 else ""
+    return [Row(line, each, carriers, roles, planned, ethernet, bundle) for each in links]
+
+
+def _bundle(cells: list[str], where: str) -> list[Link]:
+    """Return the links of a cable with as many ports at each end, those of one end all on one device.
+
+    NetBox's list names ports in no order. So they are paired by their names, and any other way is as right.
+    """
+    a, a_port, b, b_port = cells
+    near, far = _ports(a, a_port), _ports(b, b_port)
+    devices = [{port.device for port in side} for side in (near, far)]
+    if not near or len(near) != len(far) or min(map(len, devices)) > 1 or set.intersection(*devices):
+        raise SourceError(
+            f"{where}: found {a_port!r:.60} of {a!r:.60} at one end and {b_port!r:.60} of {b!r:.60} at the other,"
+            " expected as many ports at both, at one of them all of one device: NetBox's list does not say which are"
+            " joined; write a row for each pair of ports"
+        )
+    return [link(*pair) for pair in zip(near, far, strict=True)]
+
+
+def _ports(devices: str, ports: str) -> list[Port]:
+    """Return what stands at one end, by name; nothing where it is not said which port is which device's."""
+    hosts, names = _SEVERAL.split(devices), _SEVERAL.split(ports)
+    if len(hosts) == 1:
+        hosts *= len(names)
+    elif len(hosts) != len(names) or len(set(names)) > 1:
+        return []
+    found = {Port(*each) for each in zip(hosts, names, strict=True)}
+    return sorted(found, key=lambda port: (len(port.device), port.device, len(port.interface), port.interface))
 
 
 def _own(device: str, port: str) -> str:

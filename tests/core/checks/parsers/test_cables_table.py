@@ -48,7 +48,7 @@ def test_netboxs_list_of_cables_is_read_by_its_titles() -> None:
         Row(2, A),
         Row(3, B),
         Row(4, link(Port("gpu-02", "ib0"), Port("leaf-1", "2")), planned=True),
-        Row(5, link(Port("gpu-01", "eth0"), Port("tor-1", "swp7")), twisted_pair=True),
+        Row(5, link(Port("gpu-01", "eth0"), Port("tor-1", "swp7")), ethernet=True),
     )
 
 
@@ -70,13 +70,51 @@ def test_a_list_without_devices_says_which_columns_to_show(titles: str) -> None:
     )
 
 
-@pytest.mark.parametrize("ports", ["1,2", "1, 2", "1\n 2"])
-def test_several_ports_at_an_end_are_refused_by_their_line(ports: str) -> None:
-    """In no order: nothing says which of them are joined."""
-    titles = "Device A|Termination A|Device B|Termination B"
-    text = said(titles, "gpu-01|ib0|leaf-1|1", f"gpu-02|ib0|leaf-1|{ports}")
-    assert text.startswith("x:3: found several ports at an end ('ib0' to '1")
-    assert text.endswith("write a row for each pair of ports")
+LIST = "Device A|Termination A|Device B|Termination B"
+
+
+@pytest.mark.parametrize("near", ["1,2", "2, 1", "2\n 1"])
+@pytest.mark.parametrize(
+    ("far", "ports"),
+    [("gpu-01", ("ib0", "ib1")), ("gpu-01,gpu-02", ("ib0", "ib0")), ("gpu-02,gpu-01", ("ib0", "ib0"))],
+)
+def test_several_ports_at_both_ends_are_a_bundle_of_links(near: str, far: str, ports: tuple[str, str]) -> None:
+    """In whichever order the list has them."""
+    one, other = rows(LIST, f"leaf-1|{near}|{far}|{','.join(ports)}")
+    last = Port(max(far.split(",")), ports[1])
+    assert [each.link for each in (one, other)] == [A, link(Port("leaf-1", "2"), last)]
+    assert one.bundle == other.bundle == "x:2"
+    assert rows(LIST, "gpu-01|ib0|leaf-1|1")[0].bundle == ""
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "leaf-1|1|gpu-01|ib0,ib1",  # a breakout
+        "leaf-1|1,2|gpu-01,gpu-02|ib0,ib1",  # whose is which?
+        "leaf-1|1,2|gpu-01,gpu-02|ib0",
+        "leaf-1,leaf-2|1,1|gpu-01,gpu-02|ib0,ib0",  # two cables, or two others
+        "leaf-1|1,2|leaf-1|3,4",
+        "leaf-1|1,1|gpu-01|ib0,ib1",
+    ],
+)
+def test_several_ports_of_which_nothing_says_what_may_be_joined_are_refused(row: str) -> None:
+    text = said(LIST, "gpu-03|ib0|leaf-1|9", row)
+    assert text.startswith("x:3: found '")
+    assert text.endswith("NetBox's list does not say which are joined; write a row for each pair of ports")
+
+
+@pytest.mark.parametrize("port", ["eth0", "Ethernet1/7", "enp24s0f1np1", "mgmt0", "BMC", "Console", "PSU1", "con 0"])
+def test_ports_that_are_no_infinibands_are_told_from_netboxs_list_by_their_names(port: str) -> None:
+    """It has every cable of a site; in another table a name is a name."""
+    assert rows(LIST, f"gpu-01|{port}|sw-1|1")[0].ethernet
+    assert rows(LIST, f"sw-1|1|gpu-01|{port}")[0].ethernet
+    assert not rows("Device A|Port A|Device B|Port B", f"gpu-01|{port}|sw-1|1")[0].ethernet
+
+
+@pytest.mark.parametrize("port", ["ib0", "mlx5_0", "1", "sw1p1", "swp7", "IB1/1", "P1", "HCA-1", "ibp24s0", "OSFP1"])
+def test_other_ports_of_the_list_may_be_infinibands(port: str) -> None:
+    assert not rows(LIST, f"gpu-01|{port}|sw-1|1")[0].ethernet
 
 
 def test_a_comma_elsewhere_is_a_part_of_the_name() -> None:
