@@ -45,9 +45,10 @@ def _workbook(raw: bytes, name: str) -> list[Sheet]:
             f"{name}: no sheet has a row of titles that names both ends of cables, and cables below it (left out:"
             f" {', '.join(left)}); expected titles such as Device A, Port A, Device B, Port B"
         )
-    if left:
-        read_ones = ", ".join(each.title for each in chosen)
-        note(f"{name}: read {_many(chosen)} {read_ones}; left out {', '.join(left)}.")
+    if len(tables) > 1:
+        sheets = "sheet" if len(chosen) == 1 else "sheets"
+        out = f"; left out {', '.join(left)}" if left else ""
+        note(f"{name}: read {sheets} {', '.join(each.title for each in chosen)}{out}.")
     return [cables_table.read(each.lines, f"{name}, sheet {each.title}") for each in chosen]
 
 
@@ -55,7 +56,3 @@ def _why(table: workbooks.Table) -> str:
     if table.hidden:
         return "hidden"
     return "no cables" if table.lines else "empty"
-
-
-def _many(chosen: Sequence[workbooks.Table]) -> str:
-    return "sheet" if len(chosen) == 1 else "sheets"

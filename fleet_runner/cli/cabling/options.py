@@ -40,7 +40,7 @@ Csv = Annotated[bool, typer.Option("--csv", help="print CSV instead of text, one
 
 def both_files(expected: Sequence[Path] | None, observed: Sequence[Path] | None) -> None:
     """Refuse a design in files with nothing to hold against it: sweeps are of the source of truth."""
-    file = next((each for each in expected or () if not each.is_dir()), None)
+    file = next((each for each in expected or () if each.is_file()), None)
     if file is not None and not observed:
         raise FleetError(
             f"--observed is missing: {file} is a file, so name what the fabric said, too; without both options"

@@ -147,6 +147,8 @@ def test_a_workbook_says_which_sheets_are_read_and_which_are_not(checked: Callab
     assert " ".join(said.err.split()) == (
         "design1: read sheet IB; left out Racks (no cables), Notes (empty), New (no cables)."
     )
+    said = checked(WHOLE, workbook(Hosts=[SOURCE, *cells(HOSTS)], Spines=[SOURCE, *cells(UP)]))
+    assert said.err == "design1: read sheets Hosts, Spines.\n"
     book = openpyxl.load_workbook(
         io.BytesIO(workbook(IB=[SOURCE, *cells(WHOLE)], Old=[SOURCE, ["a", "1", "b", "2"]]))
     )

@@ -9,8 +9,10 @@ from collections.abc import Iterable
 
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.checks.parsers.cables_sheet import Row, Sheet, whole
-from fleet_runner.core.checks.parsers.cables_table import COLUMNS, Line
+from fleet_runner.core.checks.parsers.cables_table import COLUMNS, PREFACE, Line
 from fleet_runner.core.checks.parsers.cables_table import read as read_table
+
+_MARKS = ",;\t"
 
 
 def parse(text: str, name: str) -> tuple[Row, ...]:
@@ -36,6 +38,8 @@ def _rows(text: str, name: str) -> Iterable[Line]:
 
 
 def _delimiter(lines: Iterable[str]) -> str:
-    """Return what stands between the cells of the first row: a comma, unless it has too few for a cable."""
-    first = next((line for line in lines if line.strip(" ,;\t") and not line.startswith("# ")), "")
-    return max(",;\t", key=lambda mark: min(first.count(mark), len(COLUMNS) - 1))
+    """Return what stands between the cells of the first row that has enough for a cable, near the top; or a comma."""
+    top = [line for line in lines if line.strip(" ,;\t") and not line.startswith("# ")][:PREFACE]
+    fewest = len(COLUMNS) - 1
+    first = next((line for line in top if any(line.count(mark) >= fewest for mark in _MARKS)), "")
+    return max(_MARKS, key=lambda mark: min(first.count(mark), fewest))

@@ -66,13 +66,17 @@ _TYPES = frozenset({"type", "cabletype", "sideatype", "sidebtype"})
 _NO_LINKS = frozenset({"power", "powerport", "poweroutlet", "powerfeed", "consoleport", "consoleserverport"})
 """What NetBox calls cables, and ports at their ends, that join nothing of a network."""
 
+_NO_NETWORK = re.compile(r"(?:psu|power|outlet|inlet|console)(?![a-z]).*", re.ASCII | re.DOTALL)
+"""Ports, by their names, that join nothing of a network either."""
+
+_NOTHING = frozenset({"", "—"})
+
 _TWISTED_PAIR = re.compile(r"cat ?[3-8][a-z]?", re.ASCII)
 _NO_INFINIBAND = re.compile(
-    r"(?:eth|en[opsx]\w*[0-9]|mgmt|management|bmc|ipmi|idrac|ilo\b|console|serial|aux\b|psu|power|usb"
-    r"|(?:ps|con|tty)[ _-]?[0-9]).*",
+    r"(?:eth|en[opsx]\w*[0-9]|mgmt|management|bmc|ipmi|idrac|ilo\b|serial|aux\b|usb|(?:ps|con|tty)[ _-]?[0-9]).*",
     re.ASCII | re.DOTALL,
 )
-"""Ports in NetBox's list, which has every cable of a site: of Ethernet, management, consoles and power."""
+"""Ports in NetBox's list, which has every cable of a site: of Ethernet, management and consoles."""
 
 _STATUS = "status"
 _LATER = frozenset({"planned", "decommissioning"})
@@ -143,12 +147,22 @@ def _sheet(rows: Iterable[tuple[int, list[str]]], columns: _Columns, name: str) 
         raise SourceError(
             f"{name}: no cable's LinkType is Data, as a cable of the fabric has it; is this the right file?"
         )
-    cables = [(number, row) for number, row in data if not _NO_LINKS.intersection(_kinds(row, columns))]
+    cables = [(number, row) for number, row in data if _link(row, columns)]
     if not cables:
         raise SourceError(f"{name}: all of its cables are of power or of consoles; is this the right file?")
     return Sheet(
         name, tuple(each for number, row in cables for each in _pick(row, columns, f"{name}:{number}", number))
     )
+
+
+def _link(row: list[str], columns: _Columns) -> bool:
+    """Whether a cable may join devices in a network; in NetBox's list some end at none, at a circuit or nowhere."""
+    a, a_port, b, b_port = (_cell(row, column) for column in columns.ends)
+    if columns.several and {a, b} & _NOTHING:
+        return False
+    if _NO_LINKS.intersection(_kinds(row, columns)):
+        return False
+    return not any(_NO_NETWORK.fullmatch(port.lower()) for port in (a_port, b_port))
 
 
 def _kinds(row: list[str], columns: _Columns) -> list[str]:

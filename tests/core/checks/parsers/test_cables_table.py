@@ -16,6 +16,7 @@ from tests.core.checks.catalogue.judging import text_of
 
 A = link(Port("gpu-01", "ib0"), Port("leaf-1", "1"))
 B = link(Port("gpu-01", "ib1"), Port("leaf-2", "1"))
+LIST = "Device A|Termination A|Device B|Termination B"
 CELLS = st.sampled_from(
     ["", "a", "Device A", "Port A", "Device B", "Port B", "Termination A", "2026-01-07", "#x", ","]
 )
@@ -70,9 +71,6 @@ def test_a_list_without_devices_says_which_columns_to_show(titles: str) -> None:
     )
 
 
-LIST = "Device A|Termination A|Device B|Termination B"
-
-
 @pytest.mark.parametrize("near", ["1,2", "2, 1", "2\n 1"])
 @pytest.mark.parametrize(
     ("far", "ports"),
@@ -104,7 +102,7 @@ def test_several_ports_of_which_nothing_says_what_may_be_joined_are_refused(row:
     assert text.endswith("NetBox's list does not say which are joined; write a row for each pair of ports")
 
 
-@pytest.mark.parametrize("port", ["eth0", "Ethernet1/7", "enp24s0f1np1", "mgmt0", "BMC", "Console", "PSU1", "con 0"])
+@pytest.mark.parametrize("port", ["eth0", "Ethernet1/7", "enp24s0f1np1", "mgmt0", "BMC", "con 0"])
 def test_ports_that_are_no_infinibands_are_told_from_netboxs_list_by_their_names(port: str) -> None:
     """It has every cable of a site; in another table a name is a name."""
     assert rows(LIST, f"gpu-01|{port}|sw-1|1")[0].ethernet
@@ -120,6 +118,20 @@ def test_other_ports_of_the_list_may_be_infinibands(port: str) -> None:
 def test_a_comma_elsewhere_is_a_part_of_the_name() -> None:
     (row,) = rows("Device A|Port A|Device B|Port B", "gpu-01|ib0|leaf-1|1,2")
     assert row.link.b.interface == "1,2"
+
+
+@pytest.mark.parametrize("port", ["PSU1", "PSU 2", "Power Supply 1", "Console", "outlet 7", "inlet-a"])
+def test_ports_of_power_and_consoles_make_no_links(port: str) -> None:
+    titles = "Device A|Port A|Device B|Port B"
+    assert [row.link for row in rows(titles, f"gpu-01|{port}|pdu-1|7", "gpu-01|ib0|leaf-1|1")] == [A]
+    assert said(titles, f"pdu-1|7|gpu-01|{port}").startswith("x: all of its cables are of power or of consoles")
+
+
+@pytest.mark.parametrize("end", ["|", "|1", "—|—"])
+def test_cables_of_netboxs_list_that_end_at_no_device_make_no_links(end: str) -> None:
+    """At a circuit, a power feed, or nowhere."""
+    assert [row.link for row in rows(LIST, f"gpu-01|ib7|{end}", f"{end}|gpu-01|ib8", "gpu-01|ib0|leaf-1|1")] == [A]
+    assert "a cable has two ends" in said("Device A|Port A|Device B|Port B", "gpu-01|ib7||")
 
 
 @pytest.mark.parametrize("kind", ["dcim.consoleport", "powerport", "Power"])
