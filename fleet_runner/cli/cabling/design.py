@@ -1,7 +1,7 @@
-"""What should be: from a CSV, from a folder of site files, or from the settings' source of truth."""
+"""What should be: from files of cables, from a folder of site files, or from the settings' source of truth."""
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,11 +10,13 @@ import yaml
 
 from fleet_runner import settings
 from fleet_runner.adapters import sitefiles, source
+from fleet_runner.cli.cabling import forms
 from fleet_runner.cli.cabling.captures import Capture, Neighbours, text
 from fleet_runner.core.base.errors import FleetError, SourceError
 from fleet_runner.core.cabling import ethernet, extent
 from fleet_runner.core.cabling.aliases import called, renamed
 from fleet_runner.core.cabling.binding import Bound, bind, numbered
+from fleet_runner.core.cabling.bundles import Bundle, paired
 from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, places, planned
 from fleet_runner.core.cabling.exempt import READY
 from fleet_runner.core.cabling.explain import Places
@@ -24,7 +26,7 @@ from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.names import Names, bind_port, names
 from fleet_runner.core.cabling.roles import is_server, servers
 from fleet_runner.core.checks.catalogue.fabric_cabling import LeftOut, left_out
-from fleet_runner.core.checks.parsers import cables_csv, names_csv
+from fleet_runner.core.checks.parsers import names_csv
 from fleet_runner.core.checks.parsers.lldp import Neighbour
 from fleet_runner.core.checks.parsers.names_csv import EVERY, Declared
 from fleet_runner.core.inventory import ansible, profile
@@ -44,7 +46,8 @@ class Ethernet:
 class Design:
     """What should be: the links, their names in the fabric, where devices stand, and which fabrics they make.
 
-    `links` and `names` are of InfiniBand. A CSV does not say what its cables carry: there `ethernet` has the same.
+    `links` and `names` are of InfiniBand. Files of cables do not say what these carry: there `ethernet` has the same.
+    `bundles` are links that may be paired otherwise.
     """
 
     links: tuple[Link, ...]
@@ -56,6 +59,7 @@ class Design:
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
     fleet: Fleet | None = None
     planned: frozenset[Link] = frozenset()
+    bundles: tuple[Bundle, ...] = ()
 
     def fabric(self, name: str) -> Fabric:
         """Return a fabric by its name, or say which there are."""
@@ -89,6 +93,9 @@ class Design:
         if isinstance(seen, Neighbours):
             return self._judge_ethernet(seen, fabric), ""
         observed = self.bound(seen)
+        if self.bundles:
+            links, later = (paired(each, self.bundles, observed.links) for each in (self.links, self.planned))
+            return replace(self, links=links, planned=frozenset(later), bundles=()).judge(seen, fabric)
         servers = self.places.servers
         near = extent.near(self.links, fabric.switches, observed, servers) if fabric else self.links
         left = self._left_out(near, observed)
@@ -116,7 +123,9 @@ class Design:
         if not wire.links:
             raise FleetError(f"{seen.label}: LLDP tells of Ethernet, and the design has no Ethernet cable")
         heard = self._heard(seen)
-        return ethernet.judge(wire.links, heard, wire.names, self.places, wire.macs, share=self.share)
+        links = paired(wire.links, self.bundles, self.bound(seen).links) if self.bundles else wire.links
+        here, one = self.places, self.fleet is None
+        return ethernet.judge(links, heard, wire.names, here, wire.macs, share=self.share, one_fabric=one)
 
     def _heard(self, seen: Neighbours) -> dict[str, tuple[Neighbour, ...]]:
         """Return what devices hear, with the names that the design has for both ends."""
@@ -131,15 +140,20 @@ class Design:
         return found
 
 
-def design(expected: Path | None, declared: Path | None) -> Design:
-    """Return the design that an option names, else that of the settings' source of truth."""
+def design(expected: Sequence[Path] | None, declared: Path | None) -> Design:
+    """Return the design that the options name, else that of the settings' source of truth."""
     extra = _declared(declared)
-    if expected is None:
+    if not expected:
         found = settings.load()
         return _site(source.read(found), extra, found.cabling_suspect_share)
-    if expected.is_dir():
-        return _site(sitefiles.load(expected), extra, settings.load().cabling_suspect_share)
-    return _sheet(expected, extra)
+    folder = next((each for each in expected if each.is_dir()), None)
+    if folder is None:
+        return _sheets(expected, extra)
+    if len(expected) > 1:
+        raise FleetError(
+            f"{folder} is a folder of site files, a whole design; give it as the only --expected, or files of cables"
+        )
+    return _site(sitefiles.load(folder), extra, settings.load().cabling_suspect_share)
 
 
 def undesigned() -> Design:
@@ -168,16 +182,23 @@ def _declared(path: Path | None) -> Declared:
         raise FleetError(str(error)) from error
 
 
-def _sheet(path: Path, declared: Declared) -> Design:
-    try:
-        rows = cables_csv.parse(text(path), path.name)
-    except SourceError as error:
-        raise FleetError(str(error)) from error
+def _sheets(paths: Sequence[Path], declared: Declared) -> Design:
+    rows = forms.read(paths)
     links = tuple(row.link for row in rows)
     known = _names(links, {}, {}, declared)
     told = {device: role for row in rows for device, role in row.roles} | dict(declared.roles)
     here = Places({}, {}, servers(links, {device: is_server(role) for device, role in told.items()}))
-    return Design(links, known, here, Ethernet(links, known), aliases=declared.devices)
+    wire = Ethernet(links, known)
+    fabric = tuple(row.link for row in rows if not row.ethernet)
+    if len(fabric) < len(links):
+        known = _names(fabric, {}, {}, declared)
+    later = frozenset(row.link for row in rows if row.planned)
+    bundles: dict[str, list[Link]] = {}
+    for row in rows:
+        bundles.setdefault(row.bundle, []).append(row.link)
+    bundles.pop("", None)
+    several = tuple(map(tuple, bundles.values()))
+    return Design(fabric, known, here, wire, aliases=declared.devices, planned=later, bundles=several)
 
 
 def _site(fleet: Fleet, declared: Declared, share: float) -> Design:

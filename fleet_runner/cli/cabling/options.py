@@ -9,8 +9,12 @@ import typer
 from fleet_runner.core.base.errors import FleetError
 
 Expected = Annotated[
-    Path | None,
-    typer.Option(help="a CSV of cables or a folder of site files; default: the source of truth", show_default=False),
+    list[Path] | None,
+    typer.Option(
+        help="cables as CSV (NetBox's list, too), Excel, topology file or DOT, the option once for each file; or one"
+        " folder of site files; default: the source of truth",
+        show_default=False,
+    ),
 ]
 Observed = Annotated[
     list[Path] | None,
@@ -34,11 +38,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="print JSON instead of text
 Csv = Annotated[bool, typer.Option("--csv", help="print CSV instead of text, one row a thing to do")]
 
 
-def both_files(expected: Path | None, observed: Sequence[Path] | None) -> None:
-    """Refuse a design in a file with nothing to hold against it: sweeps are of the source of truth."""
-    if expected is not None and expected.is_file() and not observed:
+def both_files(expected: Sequence[Path] | None, observed: Sequence[Path] | None) -> None:
+    """Refuse a design in files with nothing to hold against it: sweeps are of the source of truth."""
+    file = next((each for each in expected or () if each.is_file()), None)
+    if file is not None and not observed:
         raise FleetError(
-            f"--observed is missing: {expected} is a file, so name what the fabric said, too; without both options"
+            f"--observed is missing: {file} is a file, so name what the fabric said, too; without both options"
             " the source of truth is compared with what sweeps saw"
         )
 

@@ -31,10 +31,9 @@ def tell(verdicts: Verdicts) -> None:
         entry(fault, f"fault {number}")
         console.print()
     _uncertain(verdicts)
+    _beside(verdicts)
     console.print(_summary(verdicts), markup=False)
-    if verdicts.unbound:
-        first = verdicts.unbound[0]
-        note(f"{_many(len(verdicts.unbound), 'link is', 'links are')} not in the design, the first: {says(first)}")
+    _unjudged(verdicts)
 
 
 def entry(fault: Fault, mark: str) -> None:
@@ -152,3 +151,31 @@ def _summary(verdicts: Verdicts) -> str:
 
 def _many(count: int, one: str, several: str) -> str:
     return f"{count} {one if count == 1 else several}"
+
+
+def _beside(verdicts: Verdicts) -> None:
+    """List the links at designed devices that the design does not know, by device: they may be as right as others."""
+    ends: dict[str, list[str]] = {}
+    for near, far in sorted(verdicts.beside, key=lambda pair: (pair[0].device, len(pair[0].interface), pair[0])):
+        ends.setdefault(near.device, []).append(f"{near.interface} to {far}")
+    if not ends:
+        return
+    where = "at the design's devices"
+    count = len(verdicts.beside)
+    console.print(
+        _many(count, f"link {where} is not in it, and not judged:", f"links {where} are not in it, and not judged:")
+    )
+    table = _grid("left")
+    for device, told in ends.items():
+        table.add_row(Text(printable(device)), Text(printable(", ".join(told))))
+    console.print(Padding(table, (0, 0, 0, 2), expand=False))
+
+
+def _unjudged(verdicts: Verdicts) -> None:
+    """Say how many other links are not judged."""
+    if verdicts.uplinks:
+        links = _many(len(verdicts.uplinks), "link between switches is", "links between switches are")
+        note(f"{links} not judged: the design has none.")
+    if outside := len(verdicts.unbound) - len(verdicts.beside) - len(verdicts.uplinks):
+        ends = "between devices that the design does not have"
+        note(_many(outside, f"link {ends} is not judged.", f"links {ends} are not judged."))

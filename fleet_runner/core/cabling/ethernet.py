@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from fleet_runner.core.cabling import suspect
+from fleet_runner.core.cabling import partial, suspect
 from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Doubt, Verdicts, hold
@@ -50,11 +50,12 @@ def judge(  # noqa: PLR0913  what every judge takes, and addresses
     macs: Mapping[str, Port] | None = None,
     *,
     share: float = SUSPECT_SHARE,
+    one_fabric: bool = False,
 ) -> Verdicts:
     """Judge Ethernet links. `macs` are the ports that the source of truth knows by their address, in lower case.
 
     `silent` are designed links of which no end is heard, `doubts` those of which only disputed things are, `unmapped`
-    those at which a port is heard under a name of a kind that the design does not use.
+    those at which a port is heard under a name of a kind that the design does not use. `one_fabric` is `hold`'s.
     """
     expected = tuple(designed)
     heard = listen(captures, known, expected, macs or {})
@@ -72,15 +73,20 @@ def judge(  # noqa: PLR0913  what every judge takes, and addresses
         else:
             (unmapped if heard.unmapped.intersection(each) else silent).append(each)
     bound = Bound(dict.fromkeys(heard.links, ""), strangers=_strangers(heard.links, judged, known))
-    verdicts = hold(judged, bound, places, share=share)
+    verdicts = hold(judged, bound, places, share=share, one_fabric=one_fabric)
     if suspect.hardly_mapped(len(unmapped), len(unmapped) + len(judged)):
         why = suspect.unmapped_words(sorted(unmapped), len(unmapped) + len(judged))
         verdicts = replace(verdicts, faults=(), suspect=why)
     strange = heard.disputed - {doubt.seen for doubt in doubts}
+    unbound = tuple(sorted({*verdicts.unbound, *strange}))
+    ends = {port: far for joined in expected for port, far in (joined, joined[::-1])}
+    left = partial.sort(unbound, ends, places.servers, bound.strangers)
     return replace(
         verdicts,
         designed=len(expected),
-        unbound=tuple(sorted({*verdicts.unbound, *strange})),
+        unbound=unbound,
+        beside=left.beside,
+        uplinks=left.uplinks,
         doubts=tuple(doubts),
         silent=tuple(sorted(silent)),
         unmapped=tuple(sorted(unmapped)),

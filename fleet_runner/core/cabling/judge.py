@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.cabling import suspect
+from fleet_runner.core.cabling import partial, suspect
 from fleet_runner.core.cabling.binding import Bound, bind
 from fleet_runner.core.cabling.explain import Fault, Kind, Places, degraded_fault
 from fleet_runner.core.cabling.faults import Differing, every_fault
@@ -34,11 +34,12 @@ class Doubt:
 class Verdicts:
     """What holding them against each other gave. `matched` counts the designed links that are there.
 
-    `unbound` are observed links of which the design knows neither port nor both devices; they are no faults. `doubts`
-    and `silent`, designed links in a fabric of which nothing was heard or to a neighbour that does not answer, may be
-    there or not. `absent` are designed links that are certainly not in place. `unmapped` are designed links at ports
-    of which nothing says which number the fabric has for them: they are not compared. `suspect` says why no fault
-    should be believed ("" if they may be).
+    `unbound` are observed links of which the design knows neither port nor both devices; they are no faults: of them
+    `beside` are at a designed device, which comes first, and `uplinks` between switches where the design has no cable
+    between any. `doubts` and `silent`, designed links in a fabric of which nothing was heard or to a neighbour that
+    does not answer, may be there or not. `absent` are designed links that are certainly not in place. `unmapped` are
+    designed links at ports of which nothing says which number the fabric has for them: they are not compared.
+    `suspect` says why no fault should be believed ("" if they may be).
     """
 
     faults: tuple[Fault, ...]
@@ -50,6 +51,8 @@ class Verdicts:
     suspect: str = ""
     absent: tuple[Link, ...] = ()
     unmapped: tuple[Link, ...] = ()
+    beside: tuple[tuple[Port, Port], ...] = ()
+    uplinks: tuple[Link, ...] = ()
 
 
 def judge(
@@ -74,7 +77,8 @@ def hold(
 ) -> Verdicts:
     """Judge links whose ports are the design's. `share` of them may be faulty before the whole is suspect.
 
-    `one_fabric`: all designed devices are of the fabric that was seen, as who names a file of its cables says.
+    `one_fabric`: all designed devices are of the fabric that was seen, as who names files of its cables says; there
+    may be more in it than these say.
     """
     try:
         expected = matching(designed)
@@ -85,11 +89,14 @@ def hold(
         there = {joined: rate for joined, rate in settled.links.items() if expected.get(joined.a) == joined.b}
         others = settled.links.keys() - there.keys()
         strangers = observed.strangers.keys() - observed.nameless
-        concerned = concerning(others, expected, strangers, suspect.limit(count, share))
+        more = partial.untold(others, expected, places.servers, observed.strangers) if one_fabric else ()
+        concerned = concerning(others.difference(more), expected, strangers, suspect.limit(count, share))
         ends = matching([*there, *concerned])
     except PortTakenError as error:
         raise EvidenceError(str(error)) from error
     unbound = tuple(sorted(others.difference(concerned)))
+    left = partial.sort(unbound, expected, places.servers, observed.strangers)
+    unknown = partial.unknown(left, expected, ends, places.servers) if one_fabric else len(unbound)
     silent = unheard(expected, ends, places.servers, one_fabric=one_fabric)
     silent = tuple(sorted({*silent, *mute(expected, ends, observed.unanswered, places.servers)}))
     for joined in silent:
@@ -109,11 +116,11 @@ def hold(
     apart = {device for ring in settled.rings if not ring.named for device in ring.devices}
     matched = sum(not apart & {a.device, b.device} for a, b in there) if apart else len(there)
     touches = sum(fault.touches for fault in plugged if fault.kind is not Kind.UNPLANNED)
-    tally = suspect.Counts(count, matched, len(absent), len(unbound), wrong, touches)
+    tally = suspect.Counts(count, matched, len(absent), unknown, wrong, touches)
     why = suspect.doubt_of_all(tally, share)
     if suspect.hardly_mapped(len(unmapped), count):
         faults, why = (), suspect.unmapped_words(unmapped, count)
-    return Verdicts(faults, matched, count, unbound, doubts, silent, why, absent, unmapped)
+    return Verdicts(faults, matched, count, unbound, doubts, silent, why, absent, unmapped, left.beside, left.uplinks)
 
 
 def _unmapped(expected: Mapping[Port, Port], ports: frozenset[Port]) -> tuple[Link, ...]:

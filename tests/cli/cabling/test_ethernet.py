@@ -229,3 +229,26 @@ def test_diff_says_what_changed_between_two_folders(files: Path, typed: Type) ->
     refused = typed("cabling", "diff", "lldp", "fabric.txt")
     assert refused.code == 2
     assert "lldp and fabric.txt: one is of InfiniBand, one of Ethernet; compare two of a kind" in refused.err
+
+
+def test_a_design_of_hosts_cables_is_compared_with_what_its_switches_hear_of_others(files: Path, typed: Type) -> None:
+    """Uplinks and the cables between two leaves are not in it: they are neither faults nor a reason to doubt."""
+    second = [((device, "eth1"), ("tor-2", port)) for (device, _), (_, port) in CABLES]
+    rows = "".join(",".join((*a, *b)) + "\n" for a, b in [*CABLES, *second])
+    (files / "cables.csv").write_text(rows, encoding="utf-8")
+    up = [
+        ((f"tor-{tor}", f"swp{50 + spine}"), (f"spine-{spine}", f"swp{tor}")) for tor in (1, 2) for spine in range(9)
+    ]
+    peer = [(("tor-1", f"swp{port}"), ("tor-2", f"swp{port}")) for port in (48, 49)]
+    other = [(("gpu-91", "eth0"), ("tor-9", "swp1")), (("tor-9", "swp50"), ("spine-1", "swp9"))]
+    heard(files / "lldp", [*CABLES, *second, *up, *peer, *other])
+    said = checked(typed)
+    assert said.code == 0
+    assert said.out.endswith("6 of 6 designed links are there; no fault\n")
+    assert "swp50 to spine-0 swp1" in said.words
+    assert "2 links between switches are not judged: the design has none." in " ".join(said.err.split())
+    heard(files / "lldp", [*CROSSED, *second, *up, *peer, *other])
+    said = checked(typed)
+    assert said.code == 1
+    assert "1 fault to put right" in said.out
+    assert "swp48" not in said.out

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.cabling.links import Port, link
-from fleet_runner.core.checks.parsers.cables_csv import Row, parse
+from fleet_runner.core.checks.parsers.cables_csv import parse
+from fleet_runner.core.checks.parsers.cables_sheet import Row
 from tests.core.cabling.fabrics import rails
 
 A, B = Port("gpu-01", "mlx5_0"), Port("leaf-1", "1")
@@ -88,6 +89,15 @@ def test_cells_stand_between_semicolons_and_tabs_as_well(mark: str, header: str)
     assert row.link == CABLE
 
 
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_a_line_above_the_titles_does_not_say_what_stands_between_cells(mark: str) -> None:
+    text = "\n".join(
+        ["Cabling, pod 1", "", *map(mark.join, [("Device A", "Port A", "Device B", "Port B"), (*A, *B)])]
+    )
+    (row,) = parse(text, "x")
+    assert row == Row(4, CABLE)
+
+
 def test_text_in_an_encoding_that_was_not_recognised_is_refused() -> None:
     utf16 = "gpu-01,mlx5_0,leaf-1,1\n".encode("utf-16-le").decode("utf-8", errors="replace")
     assert "it holds NUL characters; expected UTF-8, or UTF-16 with" in said(utf16)
@@ -98,7 +108,7 @@ def test_text_in_an_encoding_that_was_not_recognised_is_refused() -> None:
     [
         "a_rack,device,port,b_rack,device_b,port_b",
         "server,nic,switch,swport",
-        "from host,from port,to host,to port",
+        "near host,near jack,far host,far jack",
         "rack,host,interface,,switch,port",
     ],
 )

@@ -1,0 +1,58 @@
+"""A design in files, each told by what it holds: a workbook, or text in one of several forms; all are one design."""
+
+import codecs
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from fleet_runner.adapters.files import workbooks
+from fleet_runner.cli.cabling.captures import STDIN
+from fleet_runner.cli.cabling.text import note
+from fleet_runner.core.base.errors import FleetError, SourceError
+from fleet_runner.core.checks.parsers import cables_forms, cables_table
+from fleet_runner.core.checks.parsers.cables_sheet import Row, Sheet, whole
+
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def read(paths: Sequence[Path]) -> tuple[Row, ...]:
+    """Return the cables of all files together; a file on the command line is input, and no source of truth."""
+    try:
+        return whole(sheet for path in dict.fromkeys(paths) for sheet in _sheets(path))
+    except SourceError as error:
+        raise FleetError(str(error)) from error
+
+
+def _sheets(path: Path) -> list[Sheet]:
+    name = "standard input" if path == STDIN else path.name
+    try:
+        raw = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
+    except OSError as error:
+        raise FleetError(f"{path}: {error.strerror}; name a file that can be read") from error
+    if workbooks.begins(raw):
+        return _workbook(raw, name)
+    text = raw.decode("utf-16" if raw.startswith(_UTF16) else "utf-8", errors="replace")
+    return [cables_forms.read(text, name)]
+
+
+def _workbook(raw: bytes, name: str) -> list[Sheet]:
+    """Read the sheets whose titles name both ends of cables, and say which of several were left out."""
+    tables = workbooks.read(raw, name)
+    chosen = [each for each in tables if not each.hidden and cables_table.titled(each.lines)]
+    left = [f"{each.title} ({_why(each)})" for each in tables if each not in chosen]
+    if not chosen:
+        raise SourceError(
+            f"{name}: no sheet has a row of titles that names both ends of cables, and cables below it (left out:"
+            f" {', '.join(left)}); expected titles such as Device A, Port A, Device B, Port B"
+        )
+    if len(tables) > 1:
+        sheets = "sheet" if len(chosen) == 1 else "sheets"
+        out = f"; left out {', '.join(left)}" if left else ""
+        note(f"{name}: read {sheets} {', '.join(each.title for each in chosen)}{out}.")
+    return [cables_table.read(each.lines, f"{name}, sheet {each.title}") for each in chosen]
+
+
+def _why(table: workbooks.Table) -> str:
+    if table.hidden:
+        return "hidden"
+    return "no cables" if table.lines else "empty"

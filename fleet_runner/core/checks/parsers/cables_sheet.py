@@ -1,0 +1,126 @@
+"""Designed cables as files say them, one sheet or several: of all together one design is made.
+
+Adapters that are written as devices, as fabrics call them ("gpu-01 HCA-1" with its port 1), are interfaces of their
+node.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from fleet_runner.core.base.errors import SourceError
+from fleet_runner.core.cabling.links import Link, Port, link
+
+_ADAPTER = re.compile(r"(\S.*) ([A-Za-z][A-Za-z_-]*[0-9][\w.-]*)", re.ASCII)
+_ADAPTER_PORTS = frozenset({"1", "2"})
+_SURELY_ADAPTER = re.compile(r"HCA-[0-9]+|mlx[0-9]+_[0-9]+", re.ASCII)
+
+
+class Row(NamedTuple):
+    """A designed cable, the line (counted from 1) that says so, and what it shares with others ("trunk T-12").
+
+    `roles` are those of its devices, as far as there are columns for them. A `planned` cable may be there or not, and
+    of InfiniBand is what is not `ethernet` for sure. Rows of one `bundle` are one cable of several ports at each end:
+    which of them are joined is not said.
+    """
+
+    line: int
+    link: Link
+    carriers: tuple[str, ...] = ()
+    roles: tuple[tuple[str, str], ...] = ()
+    planned: bool = False
+    ethernet: bool = False
+    bundle: str = ""
+
+
+class Sheet(NamedTuple):
+    """What one file, or one sheet of a workbook, says, by the name that errors give it."""
+
+    name: str
+    rows: tuple[Row, ...]
+
+
+def whole(sheets: Iterable[Sheet]) -> tuple[Row, ...]:
+    """Return every cable of one design, whatever it is written in; SourceError for a port with two cables."""
+    return _checked(_nodes(_spelled(sheets)))
+
+
+_Named = tuple[str, Row]
+"""A row with the name of its sheet."""
+
+
+def _spelled(sheets: Iterable[Sheet]) -> list[_Named]:
+    """Return all rows; a device that a sheet spells in other letters than those before it is theirs."""
+    found: list[_Named] = []
+    known: dict[str, str] = {}
+    for name, rows in sheets:
+        devices = {port.device for row in rows for port in row.link}
+        other = {each: known[each.casefold()] for each in devices if known.get(each.casefold(), each) != each}
+        other = {each: spelled for each, spelled in other.items() if spelled not in devices}
+        found += [(name, _renamed(row, other) if other else row) for row in rows]
+        for device in sorted(devices - other.keys()):
+            known.setdefault(device.casefold(), device)
+    return found
+
+
+def _renamed(row: Row, names: dict[str, str]) -> Row:
+    a, b = (port._replace(device=names.get(port.device, port.device)) for port in row.link)
+    return row._replace(link=link(a, b), roles=tuple((names.get(device, device), role) for device, role in row.roles))
+
+
+def _nodes(picked: list[_Named]) -> list[_Named]:
+    """Make adapters that are written as devices interfaces of their nodes: "gpu-01 HCA-1" port 1 is gpu-01 HCA-1.
+
+    They are adapters if that is how adapters are called, or if a node occurs with several; and have no third port.
+    """
+    ports: dict[str, set[str]] = {}
+    for port in (port for _, row in picked for port in row.link):
+        ports.setdefault(port.device, set()).add(port.interface)
+    parts = {
+        device: (found[1], found[2])
+        for device, mine in ports.items()
+        if mine <= _ADAPTER_PORTS and (found := _ADAPTER.fullmatch(device))
+    }
+    count = Counter(node for node, _ in parts.values())
+    adapters = {
+        device: part for device, part in parts.items() if count[part[0]] > 1 or _SURELY_ADAPTER.match(part[1])
+    }
+    if not adapters:
+        return picked
+
+    def interface(port: Port) -> Port:
+        node, adapter = adapters.get(port.device, ("", ""))
+        if not node:
+            return port
+        return Port(node, adapter if port.interface == "1" else f"{adapter}/{port.interface}")
+
+    return [
+        (
+            name,
+            row._replace(
+                link=link(*map(interface, row.link)),
+                roles=tuple((adapters.get(device, (device,))[0], role) for device, role in row.roles),
+            ),
+        )
+        for name, row in picked
+    ]
+
+
+def _checked(picked: list[_Named]) -> tuple[Row, ...]:
+    """Refuse a port that two cables use; the same cable written twice, from both ends or in two files, is one."""
+    used: dict[Port, _Named] = {}
+    rows: dict[Link, Row] = {}
+    for name, row in picked:
+        for port in row.link:
+            sheet, before = used.setdefault(port, (name, row))
+            if before.link != row.link or row.link.a == row.link.b:
+                first = f"line {before.line}" if sheet == name else f"{sheet}:{before.line}"
+                raise SourceError(
+                    f"{name}:{row.line}: {port} is used twice, first in {first}; expected one cable a port"
+                )
+        before = rows.setdefault(row.link, row)
+        if before is not row:
+            told = (*before.roles, *row.roles)
+            rows[row.link] = before._replace(roles=told, planned=before.planned and row.planned)
+    return tuple(rows.values())
