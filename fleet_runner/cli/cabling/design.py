@@ -14,7 +14,7 @@ from fleet_runner.cli.cabling.captures import Capture, Neighbours, text
 from fleet_runner.core.base.errors import FleetError, SourceError
 from fleet_runner.core.cabling import ethernet, extent
 from fleet_runner.core.cabling.aliases import called, renamed
-from fleet_runner.core.cabling.binding import Bound, bind, numbered
+from fleet_runner.core.cabling.binding import Bound, bind
 from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, places, planned
 from fleet_runner.core.cabling.exempt import READY
 from fleet_runner.core.cabling.explain import Places
@@ -22,6 +22,7 @@ from fleet_runner.core.cabling.fabrics import Fabric, fabrics
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Verdicts, hold
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.names import Names, bind_port, names
+from fleet_runner.core.cabling.numbering import numbered
 from fleet_runner.core.cabling.roles import is_server, servers
 from fleet_runner.core.checks.catalogue.fabric_cabling import LeftOut, left_out
 from fleet_runner.core.checks.parsers import cables_csv, names_csv

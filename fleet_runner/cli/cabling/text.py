@@ -25,6 +25,9 @@ ADAPTERS = 16
 
 def tell(verdicts: Verdicts) -> None:
     """Print one entry a fault, then what cannot be told, then one line that sums it up."""
+    if verdicts.misnamed:
+        warn(verdicts.suspect)
+        return
     if verdicts.suspect:
         warn(f"{verdicts.suspect} Nothing below is sure: move no cable before you know which of the two is wrong.")
     for number, fault in enumerate(ordered(verdicts.faults), start=1):
