@@ -27,7 +27,7 @@ from fleet_runner.core.cabling.roles import is_server, servers
 from fleet_runner.core.checks.catalogue.fabric_cabling import LeftOut, left_out
 from fleet_runner.core.checks.parsers import cables_csv, names_csv
 from fleet_runner.core.checks.parsers.lldp import Neighbour
-from fleet_runner.core.checks.parsers.names_csv import EVERY, Declared
+from fleet_runner.core.checks.parsers.names_csv import Declared
 from fleet_runner.core.inventory import ansible, profile
 from fleet_runner.core.inventory.records import Fleet
 
@@ -202,8 +202,7 @@ def _names(
     spoken = {
         device: {
             **adapters.get(device, {}),
-            **declared.adapters.get(EVERY, {}),
-            **declared.adapters.get(device, {}),
+            **declared.adapters_of(device),
         }
         for device in {port.device for port in ports}
     }
