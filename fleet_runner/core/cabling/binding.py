@@ -39,6 +39,7 @@ class Bound:
     say of those instead. `unanswered` are ports that are up, and at whose far end nobody answers. `unmapped` are
     designed ports of seen switches of which nothing says which number they have. `adapters` gives, of nameless ends
     whose device is known by its name, that device and what the end calls itself.
+    `shared` are descriptions of two devices that use one device's name in two spellings: they are nameless, too.
     """
 
     links: Mapping[Link, str]
@@ -51,6 +52,7 @@ class Bound:
     said: Mapping[Port, Said] = field(default_factory=dict[Port, Said])
     unmapped: frozenset[Port] = frozenset()
     adapters: Mapping[str, Port] = field(default_factory=dict[str, Port])
+    shared: tuple[str, ...] = ()
 
 
 def bind(seen: Iterable[FabricLink], known: Names, unanswered: Iterable[FabricPort] = ()) -> Bound:
@@ -58,18 +60,26 @@ def bind(seen: Iterable[FabricLink], known: Names, unanswered: Iterable[FabricPo
     told = tuple(seen)
     found = _bound(told, replace(known, folded={}), unanswered)
     if any(name.casefold() in known.folded or short(name).casefold() in known.folded for name in found.strangers):
-        return _bound(told, _spelled(known, told), unanswered)
+        return _bound(told, known, unanswered, _shared(known, told))
     return found
 
 
-def _bound(told: tuple[FabricLink, ...], known: Names, unanswered: Iterable[FabricPort]) -> Bound:
+def _bound(
+    told: tuple[FabricLink, ...],
+    known: Names,
+    unanswered: Iterable[FabricPort],
+    shared: Collection[tuple[str, str]] = (),
+) -> Bound:
+    """Return what is seen; of an end whose description is in `shared` nothing but a GUID says which it is."""
     known = numbered(known, told)
     nameless: set[str] = set()
     switches: dict[str, Spoken] = {}
-    ends = [
-        (port_of(a, known, switches) or _made_up(a, nameless), port_of(b, known, switches) or _made_up(b, nameless))
-        for a, b, _, _ in told
-    ]
+
+    def bound(end: FabricPort) -> Port:
+        doubted = bool(shared) and (end.name, end.kind) in shared and end.guid not in known.guids
+        return (None if doubted else port_of(end, known, switches)) or _made_up(end, nameless)
+
+    ends = [(bound(a), bound(b)) for a, b, _, _ in told]
     ports = {port for pair in ends for port in pair}
     if len(ports) < 2 * len(ends):
         ends = _undoubted(told, ends, known, nameless)
@@ -81,8 +91,11 @@ def _bound(told: tuple[FabricLink, ...], known: Names, unanswered: Iterable[Fabr
     alone = frozenset(bind_end(end, known) for end in unanswered)
     said = _contradicted(told, ends, known) if known.guids else {}
     unmapped = unmapped_ports(told, known)
+    names = tuple(sorted({name for name, _ in shared}))
     adapters = _unnamed_adapters(_each(told, ends), nameless, known) if nameless else {}
-    return Bound(links, frozenset(nameless), strangers, *_by_guid(told, ends, known), alone, said, unmapped, adapters)
+    return Bound(
+        links, frozenset(nameless), strangers, *_by_guid(told, ends, known), alone, said, unmapped, adapters, names
+    )
 
 
 def _unnamed_adapters(
@@ -99,13 +112,33 @@ def _unnamed_adapters(
     return found
 
 
-def _spelled(known: Names, seen: Iterable[FabricLink]) -> Names:
-    """Return the names without those in other letters that two seen devices, or one that is there, could mean."""
-    told = {(end.name, end.kind == "SW") for each in seen for end in each[:2]}
-    devices = {bare(name) for name, _ in told} | {name.rpartition(" ")[0] for name, switch in told if not switch}
-    folded = Counter(found for name in devices if (found := known.folded.get(name.casefold())))
-    twice = {device for device, count in folded.items() if count > 1}
-    return replace(known, folded={n: d for n, d in known.folded.items() if d not in twice}) if twice else known
+def _shared(known: Names, seen: Iterable[FabricLink]) -> frozenset[tuple[str, str]]:
+    """Return the descriptions, each with its kind, of devices that two of the fabric seem to be, by two spellings.
+
+    Two spellings are one device where none of its adapters, nor its GUID as a switch, is told by both otherwise.
+    """
+    spellings: dict[str, dict[str, set[tuple[str, str]]]] = {}
+    told: dict[tuple[str, str], set[str]] = {}
+    for name, kind, guid in {(end.name, end.kind, end.guid) for each in seen for end in each[:2]}:
+        told.setdefault((name, kind), set()).add(guid)
+    for name, kind in told:
+        host = "" if kind == "SW" else name.rpartition(" ")[0]
+        spelling = host if device_of(host, known)[1] else bare(name)
+        device, spoken = device_of(spelling, known)
+        if spoken:
+            spellings.setdefault(device, {}).setdefault(spelling, set()).add((name, kind))
+    doubted: set[tuple[str, str]] = set()
+    for several in spellings.values():
+        tokens = Counter(token for each in several.values() for token in {_token(*one) for one in each})
+        guids = {guid for each in several.values() for one in each for guid in told[one] if guid}
+        if len(several) > 1 and max(tokens.values()) > 1 and len(guids) > 1:
+            doubted |= {one for each in several.values() for one in each}
+    return frozenset(doubted)
+
+
+def _token(name: str, kind: str) -> str:
+    """Return what a description says beside its device: an adapter; a switch is told whole."""
+    return "" if kind == "SW" else name.rpartition(" ")[2].casefold()
 
 
 def _each(told: Iterable[FabricLink], ends: Iterable[tuple[Port, Port]]) -> Iterator[tuple[FabricPort, Port]]:

@@ -40,7 +40,7 @@ class Verdicts:
     there or not. `absent` are designed links that are certainly not in place. `unmapped` are designed links at ports
     of which nothing says which number the fabric has for them: they are not compared. `suspect` says why no fault
     should be believed ("" if they may be). `misnamed`: names fit so badly that nothing is told; then `unmapped` are
-    the designed links that they keep from being compared.
+    the designed links that they keep from being compared. `shared` are Bound's.
     """
 
     faults: tuple[Fault, ...]
@@ -53,6 +53,7 @@ class Verdicts:
     absent: tuple[Link, ...] = ()
     unmapped: tuple[Link, ...] = ()
     misnamed: bool = False
+    shared: tuple[str, ...] = ()
 
 
 def judge(
@@ -119,7 +120,7 @@ def hold(  # noqa: PLR0913  what is held against each other, and what is known o
     touches = sum(fault.touches for fault in plugged if fault.kind is not Kind.UNPLANNED)
     tally = suspect.Counts(count, matched, len(absent), len(unbound), wrong, touches)
     why = suspect.doubt_of_all(tally, share)
-    return Verdicts(faults, matched, count, unbound, doubts, silent, why, absent, unmapped)
+    return Verdicts(faults, matched, count, unbound, doubts, silent, why, absent, unmapped, shared=observed.shared)
 
 
 def _hardly_named(
