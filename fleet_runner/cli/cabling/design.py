@@ -15,7 +15,7 @@ from fleet_runner.cli.cabling.captures import Capture, Neighbours, text
 from fleet_runner.core.base.errors import FleetError, SourceError
 from fleet_runner.core.cabling import ethernet, extent
 from fleet_runner.core.cabling.aliases import called, renamed
-from fleet_runner.core.cabling.binding import Bound, bind, numbered
+from fleet_runner.core.cabling.binding import Bound, bind
 from fleet_runner.core.cabling.bundles import Bundle, paired
 from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, places, planned
 from fleet_runner.core.cabling.exempt import READY
@@ -24,11 +24,12 @@ from fleet_runner.core.cabling.fabrics import Fabric, fabrics
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Verdicts, hold
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.names import Names, bind_port, names
+from fleet_runner.core.cabling.numbering import numbered
 from fleet_runner.core.cabling.roles import is_server, servers
 from fleet_runner.core.checks.catalogue.fabric_cabling import LeftOut, left_out
 from fleet_runner.core.checks.parsers import names_csv
 from fleet_runner.core.checks.parsers.lldp import Neighbour
-from fleet_runner.core.checks.parsers.names_csv import EVERY, Declared
+from fleet_runner.core.checks.parsers.names_csv import Declared
 from fleet_runner.core.inventory import ansible, profile
 from fleet_runner.core.inventory.records import Fleet
 
@@ -222,8 +223,7 @@ def _names(
     spoken = {
         device: {
             **adapters.get(device, {}),
-            **declared.adapters.get(EVERY, {}),
-            **declared.adapters.get(device, {}),
+            **declared.adapters_of(device),
         }
         for device in {port.device for port in ports}
     }

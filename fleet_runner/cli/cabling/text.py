@@ -25,6 +25,9 @@ ADAPTERS = 16
 
 def tell(verdicts: Verdicts) -> None:
     """Print one entry a fault, then what cannot be told, then one line that sums it up."""
+    if verdicts.misnamed:
+        warn(verdicts.suspect)
+        return
     if verdicts.suspect:
         warn(f"{verdicts.suspect} Nothing below is sure: move no cable before you know which of the two is wrong.")
     for number, fault in enumerate(ordered(verdicts.faults), start=1):
@@ -88,6 +91,8 @@ def strange_adapters(discovery: Discovery, verdicts: Verdicts, devices: Containe
     factory: dict[str, FabricPort] = {}
     adapters: set[str] = set()
     for key, end in untold.items():
+        if end.name in verdicts.shared:
+            continue
         host, _, adapter = end.name.rpartition(" ")
         if host in devices or host.partition(".")[0] in devices:
             adapters.add(adapter)
@@ -126,6 +131,9 @@ def _uncertain(verdicts: Verdicts) -> None:
     told = [str(doubt) for doubt in verdicts.doubts[:SHOWN]]
     if len(verdicts.doubts) > SHOWN:
         told.append(f"and {len(verdicts.doubts) - SHOWN} more links at whose ends nobody says what they are")
+    if verdicts.shared:
+        listed = ", ".join(map(repr, verdicts.shared[:ADAPTERS]))
+        told.append(f"two devices use one name, told in two spellings: {listed}; rename one of them, move no cable")
     if verdicts.silent:
         links = _many(len(verdicts.silent), "designed link", "designed links")
         told.append(f"nothing is heard of {links}, the first: {says(verdicts.silent[0])}")

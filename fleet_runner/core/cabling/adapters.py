@@ -7,7 +7,8 @@ the adapter was moved, and its cable is right.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from fleet_runner.core.cabling.binding import Bound, made_up, names_no_other
+from fleet_runner.core.cabling.binding import Bound
+from fleet_runner.core.cabling.ends import made_up, names_no_other
 from fleet_runner.core.cabling.links import Link, Port
 
 

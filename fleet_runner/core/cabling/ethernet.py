@@ -73,7 +73,7 @@ def judge(  # noqa: PLR0913  what every judge takes, and addresses
         else:
             (unmapped if heard.unmapped.intersection(each) else silent).append(each)
     bound = Bound(dict.fromkeys(heard.links, ""), strangers=_strangers(heard.links, judged, known))
-    verdicts = hold(judged, bound, places, share=share, one_fabric=one_fabric)
+    verdicts = hold(judged, bound, places, share=share, one_fabric=one_fabric, lldp=True)
     if suspect.hardly_mapped(len(unmapped), len(unmapped) + len(judged)):
         why = suspect.unmapped_words(sorted(unmapped), len(unmapped) + len(judged))
         verdicts = replace(verdicts, faults=(), suspect=why)

@@ -1,6 +1,6 @@
 """Designed links held against observed ones: the faults, and what could not be told."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fleet_runner.core.base.errors import EvidenceError
@@ -10,6 +10,7 @@ from fleet_runner.core.cabling.explain import Fault, Kind, Places, degraded_faul
 from fleet_runner.core.cabling.faults import Differing, every_fault
 from fleet_runner.core.cabling.identity import settle
 from fleet_runner.core.cabling.links import Link, Port, PortTakenError, link, matching
+from fleet_runner.core.cabling.misnamed import Mismatch, misnamed
 from fleet_runner.core.cabling.names import Names
 from fleet_runner.core.cabling.rates import degraded
 from fleet_runner.core.cabling.silence import mute, unheard
@@ -39,7 +40,8 @@ class Verdicts:
     between any. `doubts` and `silent`, designed links in a fabric of which nothing was heard or to a neighbour that
     does not answer, may be there or not. `absent` are designed links that are certainly not in place. `unmapped` are
     designed links at ports of which nothing says which number the fabric has for them: they are not compared.
-    `suspect` says why no fault should be believed ("" if they may be).
+    `suspect` says why no fault should be believed ("" if they may be). `misnamed`: names fit so badly that nothing is
+    told; then `unmapped` are the designed links that they keep from being compared. `shared` are Bound's.
     """
 
     faults: tuple[Fault, ...]
@@ -53,6 +55,8 @@ class Verdicts:
     unmapped: tuple[Link, ...] = ()
     beside: tuple[tuple[Port, Port], ...] = ()
     uplinks: tuple[Link, ...] = ()
+    misnamed: bool = False
+    shared: tuple[str, ...] = ()
 
 
 def judge(
@@ -67,23 +71,28 @@ def judge(
     return hold(designed, bind(seen, known, unanswered), places)
 
 
-def hold(
+def hold(  # noqa: PLR0913  what is held against each other, and what is known of it
     designed: Iterable[Link],
     observed: Bound,
     places: Places,
     *,
     share: float = SUSPECT_SHARE,
     one_fabric: bool = False,
+    lldp: bool = False,
 ) -> Verdicts:
     """Judge links whose ports are the design's. `share` of them may be faulty before the whole is suspect.
 
     `one_fabric`: all designed devices are of the fabric that was seen, as who names files of its cables says; there
     may be more in it than these say.
+    `lldp`: ports were heard by their names, which were compared before.
     """
     try:
         expected = matching(designed)
         unmapped = _unmapped(expected, observed.unmapped)
         count = len(expected) // 2
+        differing = () if lldp else misnamed(expected, observed, places.servers)
+        if _hardly_named(expected, observed, differing, places.servers):
+            return _misnamed(expected, observed, differing)
         observed = _compared(expected, observed, unmapped)
         settled = settle(expected, observed, places.servers)
         there = {joined: rate for joined, rate in settled.links.items() if expected.get(joined.a) == joined.b}
@@ -118,9 +127,49 @@ def hold(
     touches = sum(fault.touches for fault in plugged if fault.kind is not Kind.UNPLANNED)
     tally = suspect.Counts(count, matched, len(absent), unknown, wrong, touches)
     why = suspect.doubt_of_all(tally, share)
-    if suspect.hardly_mapped(len(unmapped), count):
-        faults, why = (), suspect.unmapped_words(unmapped, count)
-    return Verdicts(faults, matched, count, unbound, doubts, silent, why, absent, unmapped, left.beside, left.uplinks)
+    return Verdicts(
+        faults,
+        matched,
+        count,
+        unbound,
+        doubts,
+        silent,
+        why,
+        absent,
+        unmapped,
+        left.beside,
+        left.uplinks,
+        shared=observed.shared,
+    )
+
+
+def _hardly_named(
+    expected: Mapping[Port, Port], observed: Bound, differing: Sequence[Mismatch], servers: frozenset[str]
+) -> bool:
+    """Whether names keep most links from being compared, or most of the servers'."""
+    if not differing:
+        return False
+    touched = _touched(expected, observed, differing)
+    mine = sum(a.device in servers or b.device in servers for a, b in touched)
+    theirs = sum(a.device in servers or b.device in servers for (a, b), *_ in differing)
+    return suspect.hardly_named(len(differing), len(touched)) or suspect.hardly_named(theirs, mine)
+
+
+def _touched(expected: Mapping[Port, Port], observed: Bound, differing: Iterable[Mismatch]) -> set[Link]:
+    """Return the designed links that end at a device that is seen, by its name or by another."""
+    here = {port.device for joined in observed.links for port in joined}
+    here |= {port.device for port in observed.adapters.values()}
+    found = {link(a, b) for a, b in expected.items() if a.device in here or b.device in here}
+    return found | {each.designed for each in differing}
+
+
+def _misnamed(expected: Mapping[Port, Port], observed: Bound, differing: Sequence[Mismatch]) -> Verdicts:
+    """Tell no fault where names keep most links from being compared: who is called what comes first."""
+    count = len(expected) // 2
+    matched = sum(expected.get(joined.a) == joined.b for joined in observed.links)
+    links = tuple(sorted(each.designed for each in differing))
+    why = suspect.misnamed_words(matched, len(_touched(expected, observed, differing)), differing)
+    return Verdicts((), matched, count, (), (), (), why, unmapped=links, misnamed=True)
 
 
 def _unmapped(expected: Mapping[Port, Port], ports: frozenset[Port]) -> tuple[Link, ...]:

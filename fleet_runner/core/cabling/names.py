@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from fleet_runner.core.cabling.links import Link, Port
@@ -49,14 +49,20 @@ def names(
         found.setdefault(port.device, []).append(port)
     spoken = {device: spoken_of(mine) for device, mine in found.items()}
     several = {device: told for device, mine in found.items() if (told := _ways(mine, spoken[device])) is not None}
-    for device, mine in spoken.items():
-        for adapter, interface in adapters.get(device, {}).items():
-            mine[adapter] = Port(device, interface)
-        if device in several:
-            several[device] = _declared(several[device], adapters.get(device, {}), mine)
     only = {device: mine[0] for device, mine in found.items() if len(mine) == 1}
     far = {port: end for a, b in (links if several else ()) for port, end in ((a, b), (b, a))}
-    return Names(spoken, guids, only, _whole(found), _folded(found), several, far=far)
+    return declared(Names(spoken, guids, only, _whole(found), _folded(found), several, far=far), adapters)
+
+
+def declared(known: Names, adapters: Mapping[str, Mapping[str, str]]) -> Names:
+    """Return the names with those that are declared, too; `adapters` is what `names` takes."""
+    spoken, several = {**known.spoken}, {**known.ways}
+    for device in adapters.keys() & spoken.keys():
+        told = adapters[device]
+        spoken[device] = {**spoken[device], **{each: Port(device, name) for each, name in told.items()}}
+        if device in several:
+            several[device] = _declared(several[device], told, spoken[device])
+    return replace(known, spoken=spoken, ways=several)
 
 
 def answered_by(ports: Iterable[Port]) -> Mapping[str, Port]:

@@ -1,9 +1,11 @@
 """When so much is wrong at once that it is the capture or the design, and not the fabric."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fleet_runner.core.cabling.links import Link
+from fleet_runner.core.cabling.misnamed import Mismatch, Sort
 
 SHARE = 0.005
 """The share of designed links that may be faulty at once (UFM PDR's isolation cap, with `FEWEST`)."""
@@ -20,7 +22,7 @@ FEWEST_TOUCHES = 64
 """Plugs that are never too many: a leaf's bundle that was plugged in one port too far."""
 
 UNMAPPED_SHARE = 0.4
-"""The share of designed links that may be at ports of which nobody knows the number, before no fault is told."""
+"""The share of designed links that names may keep from being compared, before no fault is told."""
 
 
 def limit(designed: int, share: float = SHARE) -> float:
@@ -74,6 +76,28 @@ def doubt_of_all(it: Counts, share: float = SHARE) -> str:
             " was built."
         )
     return ""
+
+
+def hardly_named(differing: int, touched: int) -> bool:
+    """Whether names keep so many designed links from being compared that the others say nothing.
+
+    `touched` are those that end at a device that is seen.
+    """
+    return differing > UNMAPPED_SHARE * touched
+
+
+def misnamed_words(matched: int, touched: int, differing: Sequence[Mismatch]) -> str:
+    """Return why no fault is told where names differ: the commonest sort, with an example, and what to do."""
+    sorts = Counter(each.sort for each in differing)
+    sort = max(sorts, key=lambda one: sorts[one])
+    first = next(each for each in differing if each.sort is sort)
+    capture = f", the capture {first.seen!r}" if first.seen else ""
+    another = "; or it is another fabric's" if sort is Sort.DEVICES else ""
+    return (
+        f"{matched:,} of {touched:,} designed links could be matched; the likely reason is the names of {sort}: the"
+        f" design says {first.written!r}{capture}{another}. So no fault is told; fleet-runner cabling names,"
+        " with the same --expected and --observed, proposes names to give to --names."
+    )
 
 
 def hardly_mapped(unmapped: int, designed: int) -> bool:

@@ -203,9 +203,13 @@ def test_a_site_knows_adapters_by_their_guids(started: Start, site: Path, projec
     ("profile", "code", "said"),
     [
         ("fleet_profile: {hca_interfaces: {mlx5_0: ib0, mlx5_1: ib1}}", 0, "4 of 4 designed links are there"),
-        ("fleet_profile: {hca_interfaces: {mlx5_0: ib0}}", 3, "unknown expected gpu-01 ib1 to leaf-2 1"),
-        ("fleet_profile: {parts: {}}", 3, "unknown expected gpu-01 ib0 to leaf-1 1"),
-        ("fleet_profile:", 3, "unknown expected gpu-01 ib0 to leaf-1 1"),
+        (
+            "fleet_profile: {hca_interfaces: {mlx5_0: ib0}}",
+            3,
+            "the design says 'gpu-01 ib1', the capture 'gpu-01 mlx5_1'",
+        ),
+        ("fleet_profile: {parts: {}}", 3, "the design says 'gpu-01 ib0', the capture 'gpu-01 mlx5_0'"),
+        ("fleet_profile:", 3, "the design says 'gpu-01 ib0', the capture 'gpu-01 mlx5_0'"),
         ("fleet_profile: {hca_interfaces: 7}", 2, "fleet_profile.hca_interfaces: found 7, expected a mapping"),
         ("fleet_profile: 7", 2, "device_type_example_hgx_h100.yml: found no mapping"),
         ("fleet_profile: {", 2, "device_type_example_hgx_h100.yml: it is not YAML"),

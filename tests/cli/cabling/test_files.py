@@ -186,8 +186,9 @@ def test_declared_names_bind_what_a_design_does_not_say(files: Path, typed: Type
     text = text.replace("'gpu-01 ", "'S1234 ").replace("'gpu-02 mlx5_0'", "'MT4129 ConnectX7'")
     (files / "fabric.txt").write_text(text, encoding="utf-8")
     without = checked(typed)
-    assert without.code in {1, 3}
-    assert "Declare them with --names FILE" in " ".join(without.err.split())
+    assert without.code == 3
+    assert "Plug" not in without.out
+    assert "the likely reason is the names of adapters" in " ".join(without.out.split())
     guid = next(line.split()[3] for line in text.splitlines() if "( 'MT4129 ConnectX7'" in line)
     (files / "names.csv").write_text(
         f"device,interface,adapter,guid,name\n*,ib0,mlx5_0,,\n*,ib1,mlx5_1,,\ngpu-01,,,,S1234\ngpu-02,ib0,,{guid},\n",

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.cabling.binding import Bound, bind_end
+from fleet_runner.core.cabling.binding import Bound
+from fleet_runner.core.cabling.ends import bind_end
 from fleet_runner.core.cabling.explain import Kind
 from fleet_runner.core.cabling.judge import Verdicts, hold
 from fleet_runner.core.cabling.links import Port, link

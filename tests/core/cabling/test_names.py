@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.cabling.binding import bind, bind_end, names_no_other
+from fleet_runner.core.cabling.binding import bind
+from fleet_runner.core.cabling.ends import bind_end, names_no_other
 from fleet_runner.core.cabling.links import Port, link
 from fleet_runner.core.cabling.names import bind_port, names
 from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort

@@ -158,8 +158,9 @@ def test_where_hardly_anything_can_be_compared_no_fault_is_told() -> None:
     verdicts = seen(crossed, {}, LEAF)
     assert (verdicts.faults, verdicts.matched, len(verdicts.unmapped)) == ((), 0, 4)
     assert verdicts.suspect == (
-        "4 of 4 designed links cannot be compared, for nothing tells which port of the fabric is theirs, the first"
-        " gpu-01 ib0 to leaf-1 a: so no fault is told; declare the ports with --names."
+        "0 of 4 designed links could be matched; the likely reason is the names of switch ports: the design says"
+        " 'leaf-1 a', the capture 'leaf-1 1'. So no fault is told; fleet-runner cabling names, with the same"
+        " --expected and --observed, proposes names to give to --names."
     )
 
 

@@ -5,11 +5,13 @@ from random import Random
 import pytest
 
 from fleet_runner.core.cabling.binding import Bound
-from fleet_runner.core.cabling.judge import hold
+from fleet_runner.core.cabling.explain import Places
+from fleet_runner.core.cabling.judge import hold, judge
 from fleet_runner.core.cabling.links import Link, Port, link
+from fleet_runner.core.cabling.names import names
 from fleet_runner.core.cabling.suspect import FEWEST, FEWEST_TOUCHES, Counts, doubt_of_all, limit, touches_limit
 from tests.core.cabling.fabrics import rails
-from tests.core.cabling.plugging import NOWHERE, at, judged, without
+from tests.core.cabling.plugging import NOWHERE, at, judged, seen, without
 
 
 @pytest.mark.parametrize(
@@ -47,7 +49,8 @@ def test_a_capture_of_another_site_is_suspect() -> None:
     design = rails(6, 4)
     plugged = [link(*(Port(f"{device}-b", interface) for device, interface in each)) for each in design]
     verdicts = judged(design, (design[0], *plugged))
-    assert verdicts.suspect.startswith(f"{len(design)} links that are seen are not in the design, 1 are;")
+    assert (verdicts.faults, verdicts.misnamed) == ((), True)
+    assert verdicts.suspect.startswith(f"1 of {len(design)} designed links could be matched; the likely reason is")
 
 
 def test_many_faults_are_all_told_and_none_believed_unless_a_larger_share_may_be_wrong() -> None:
@@ -110,12 +113,15 @@ def test_the_limit_of_touches_grows_with_the_fabric_and_with_the_faults_that_may
 
 def test_what_is_down_or_stands_elsewhere_as_a_whole_takes_no_touches() -> None:
     """Ten dark servers of eight rails, and ten that the design does not know."""
-    design = clos(24)
+    design = clos(30)
     dark = [f"gpu-{number:02d}" for number in range(1, 11)]
     assert judged(design, without(design, *dark)).suspect == ""
     named = {
         link(Port(f"{port.device}-x", port.interface), far) for device in dark for port, far in at(design, device)
     }
-    verdicts = judged(design, (*without(design, *dark), *named))
+    servers = frozenset(f"gpu-{number:02d}" for number in range(1, 31))
+    known = names([port for joined in design for port in joined], {}, {}, design)
+    plugged = seen((*without(design, *dark), *named), {}, {})
+    verdicts = judge(design, plugged, known, Places({}, {}, servers))
     assert sum(fault.touches for fault in verdicts.faults) == 80
     assert verdicts.suspect == ""

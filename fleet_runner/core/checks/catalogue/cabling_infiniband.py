@@ -49,6 +49,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
     seen = bind(joined.values(), known_names(links, expected), alone)
     left = left_out(links, seen, planned(expected.fabric).difference(mine), idle(expected) - {expected.node})
     verdicts = hold([each for each in links if each not in left], seen, where, share=share(expected))
+    if verdicts.misnamed:
+        raise EvidenceError(f"the fabric as {expected.node} sees it: {verdicts.suspect}")
     if len(verdicts.unbound) > verdicts.matched:
         raise EvidenceError(_another(verdicts, expected.node))
     findings = [_own(fault, where.servers) for fault in verdicts.faults if expected.node in fault.devices]

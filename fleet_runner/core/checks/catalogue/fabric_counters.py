@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling import quality, remembered
-from fleet_runner.core.cabling.binding import bind, bind_end, numbered
+from fleet_runner.core.cabling.binding import bind
 from fleet_runner.core.cabling.design import designed, infiniband, places
+from fleet_runner.core.cabling.ends import bind_end
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.links import Link, Port, link
+from fleet_runner.core.cabling.numbering import numbered
 from fleet_runner.core.cabling.quality import BadLink, Count, Downs, End, Grown, Side, Window
 from fleet_runner.core.cabling.remembered import Joined, Memory, carried, marks, plain
 from fleet_runner.core.checks.answers import conclude, text_of

@@ -1,7 +1,8 @@
 """What a fabric calls the ports of a design that does not say it itself, declared in CSV.
 
 The first line names the columns, in any order: `device` and `interface` as the design has them, and what the fabric
-says instead: `adapter` ("mlx5_0"), `guid`, and `name`, another name of the device. "*" stands for every device.
+says instead: `adapter` ("mlx5_0"), `guid`, and `name`, another name of the device. "*" stands for any letters of a
+device's name: alone for every device, and `leaf-*` for those that begin so.
 `role` says what a device is ("gpu-server", "leaf").
 """
 
@@ -31,6 +32,29 @@ class Declared:
     guids: Mapping[str, Port] = field(default_factory=dict[str, Port])
     devices: Mapping[str, str] = field(default_factory=dict[str, str])
     roles: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def adapters_of(self, device: str) -> dict[str, str]:
+        """Return the interface of each adapter of a device; its own name says more than what stands for several."""
+        several = sorted((pattern for pattern in self.adapters if EVERY in pattern), key=len)
+        found: dict[str, str] = {}
+        for name in (*(each for each in several if stands_for(each, device)), device):
+            found |= self.adapters.get(name, {})
+        return found
+
+
+def stands_for(pattern: str, device: str) -> bool:
+    """Whether a name in which "*" is any letters stands for a device."""
+    head, *rest = pattern.split(EVERY)
+    if not rest or not device.startswith(head):
+        return device == pattern
+    *pieces, tail = rest
+    at = len(head)
+    for piece in pieces:
+        found = device.find(piece, at)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return device.endswith(tail) and at <= len(device) - len(tail)
 
 
 def parse(text: str, name: str) -> Declared:
@@ -78,8 +102,10 @@ def _checked(row: Mapping[str, str], where: str) -> None:
         )
     if row["adapter"] and not row["interface"]:
         raise SourceError(f"{where}: found adapter {row['adapter']!r:.40}, expected the interface that it is, too")
-    if row["device"] == EVERY and (row["guid"] or row["name"] or row["role"]):
-        raise SourceError(f"{where}: a GUID, name or role is one device's; expected its name in place of {EVERY!r}")
+    if EVERY in row["device"] and (row["guid"] or row["name"] or row["role"]):
+        raise SourceError(
+            f"{where}: a GUID, name or role is one device's; expected its name in place of {row['device']!r:.40}"
+        )
     if row["guid"] and not _guid(row["guid"]):
         raise SourceError(f"{where}: found guid {row['guid']!r:.40}, expected up to 16 hexadecimal digits")
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.cabling.links import Port
-from fleet_runner.core.checks.parsers.names_csv import Declared, parse
+from fleet_runner.core.checks.parsers.names_csv import Declared, parse, stands_for
 
 
 @given(st.text(max_size=200) | st.from_regex(r"device,adapter,interface\n[a-z*,:0x\n\"]{0,60}", fullmatch=True))
@@ -55,3 +55,41 @@ def test_a_line_that_declares_nothing_is_refused(text: str, said: str) -> None:
     with pytest.raises(SourceError) as caught:
         parse(text, "names.csv")
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "device", "stands"),
+    [
+        ("*", "leaf-1", True),
+        ("leaf-*", "leaf-1", True),
+        ("leaf-*", "leaf-", True),
+        ("leaf-*", "spine-1", False),
+        ("r*-leaf-*", "r7-leaf-01", True),
+        ("r*-leaf-*", "r7-spine-01", False),
+        ("*-leaf", "r7-leaf", True),
+        ("aa*aa", "aaa", False),
+        ("*ab*ab", "abxab", True),
+        ("leaf-1", "leaf-1", True),
+        ("leaf-1", "leaf-11", False),
+    ],
+)
+def test_a_star_stands_for_any_letters(pattern: str, device: str, *, stands: bool) -> None:
+    assert stands_for(pattern, device) is stands
+
+
+@given(st.text("ab*", max_size=60), st.text("ab", max_size=60))
+def test_no_pattern_takes_long_or_stands_for_what_it_does_not_spell(pattern: str, device: str) -> None:
+    if stands_for(pattern, device):
+        assert len(pattern.replace("*", "")) <= len(device)
+        assert stands_for(f"*{pattern}", f"b{device}")
+
+
+def test_the_name_of_a_device_says_more_than_what_stands_for_several() -> None:
+    told = parse(
+        "device,interface,adapter\n*,ib0,mlx5_0\ngpu-*,ib1,mlx5_0\ngpu-*,ib7,mlx5_7\ngpu-07,ib2,mlx5_0\n", "n"
+    )
+    assert told.adapters_of("leaf-1") == {"mlx5_0": "ib0"}
+    assert told.adapters_of("gpu-01") == {"mlx5_0": "ib1", "mlx5_7": "ib7"}
+    assert told.adapters_of("gpu-07") == {"mlx5_0": "ib2", "mlx5_7": "ib7"}
+    with pytest.raises(SourceError, match=r"expected its name in place of 'gpu-\*'"):
+        parse("device,name\ngpu-*,S1\n", "n")

@@ -1,0 +1,93 @@
+"""From one end as a fabric names it to the design's port."""
+
+import re
+from collections.abc import Mapping
+
+from fleet_runner.core.cabling.links import Port
+from fleet_runner.core.cabling.names import Names, Spoken, device_of, short
+from fleet_runner.core.checks.parsers.discovery import FabricPort
+
+_MANAGED = re.compile(r"MF0;([^:;]+)[:;]")
+"""How managed switches describe themselves: MF0;leaf-1:MQM9700/U1."""
+
+
+_FACTORY = re.compile(
+    r"\s*$|MT\d{4,}\b|.*Mellanox Technologies|localhost\b|\(none\)|unnamed\b|switch-[0-9a-f]{6}\b", re.ASCII
+)
+"""Node descriptions that nobody wrote: until a driver's daemon sets one, an adapter says what it is, not where, and a
+managed switch out of its box is called after its MAC address ("switch-a1b2c3")."""
+
+
+def names_no_other(seen: FabricPort, device: str) -> bool:
+    """Whether an end that nothing identifies may be of a device: its description is nobody's, or that device's."""
+    hosts = {seen.name, seen.name.rpartition(" ")[0]}
+    named = any(device in {host, short(host)} or host == short(device) for host in hosts)
+    return named or _FACTORY.match(bare(seen.name)) is not None
+
+
+def bind_end(seen: FabricPort, known: Names) -> Port:
+    """Return the port that one end of a fabric's link is; a made-up one where nothing says which."""
+    return port_of(seen, known, {}) or made_up(seen)
+
+
+def port_of(seen: FabricPort, known: Names, switches: dict[str, Spoken]) -> Port | None:
+    """Return the port that an end is; None if nothing says which. `switches` keeps what names were found to be."""
+    name, number, kind, guid = seen
+    identified = known.guids.get(guid)
+    if kind != "SW":
+        return identified or adapter_port(seen, known)
+    interface = str(number)
+    if identified:  # all ports of a switch have the switch's GUID
+        return _numbers(identified.device, known).get(interface) or Port(identified.device, interface)
+    device, spoken = switches.get(name) or switches.setdefault(name, switch_of(name, known))
+    return spoken.get(interface) or (Port(device, interface) if device else None)
+
+
+def _numbers(device: str, known: Names) -> Mapping[str, Port]:
+    """Return a switch's ports by number; none where it has several ways to count and none was chosen."""
+    name, spoken = device_of(device, known)
+    return known.numbers.get(name, {}) if name in known.ways else spoken
+
+
+def bare(name: str) -> str:
+    """Return the name in what managed switches say of themselves; another name as it is."""
+    managed = _MANAGED.match(name)
+    return managed[1] if managed else name
+
+
+def switch_of(name: str, known: Names) -> Spoken:
+    """Return a switch; one that the design calls as others are called out of their box is known by that name."""
+    own = bare(name)
+    found = device_of(own, known)
+    if found[0] in known.ways:
+        return found[0], _numbers(found[0], known)
+    return found if found[1] or not _FACTORY.match(own) else ("", {})
+
+
+def adapter_port(seen: FabricPort, known: Names) -> Port | None:
+    """An adapter's description is its node's name and its own; on a known node, only known adapters say which.
+
+    One that is only its node's name says which adapter it is where the design has just one there.
+    """
+    device, _, adapter = seen.name.rpartition(" ")
+    spoken = device_of(device, known)[1]
+    if not spoken:
+        node, alone = device_of(seen.name, known)
+        if alone:
+            return known.only.get(node)
+        return None if _FACTORY.match(seen.name) else _stranger(seen)
+    first = spoken.get(adapter) if seen.port == 1 else None
+    return first or spoken.get(f"{adapter}/{seen.port}")
+
+
+def _stranger(seen: FabricPort) -> Port:
+    """All adapters of a node that the design does not know are one device."""
+    device, _, adapter = seen.name.rpartition(" ")
+    if not device:
+        return Port(seen.name, str(seen.port))
+    return Port(device, adapter if seen.port == 1 else f"{adapter}/{seen.port}")
+
+
+def made_up(seen: FabricPort) -> Port:
+    """Return a port under an end's description and GUID, so that two of them are never one."""
+    return Port(f"{seen.name.strip() or 'unnamed'} 0x{seen.guid}", str(seen.port))
