@@ -164,8 +164,8 @@ def _seen(each: Told) -> str:
 
 
 def _fitting(line: str) -> str:
-    """Return a line of evidence on one line of the terminal."""
-    room = max(console.width - 8, 20)
+    """Return a line of evidence on two lines of the terminal at most."""
+    room = 2 * max(console.width - 8, 20)
     return f"| {line}" if len(line) <= room else f"| {line[: room - 1]}…"
 
 

@@ -10,8 +10,6 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from rich.status import Status
-
 from fleet_runner.cli.base.session import errors
 from fleet_runner.core.checks.pasted.text import Pasted, Read
 
@@ -21,7 +19,9 @@ PIECE = 1 << 20
 """Bytes that are read at a time; a line that is longer is taken in pieces."""
 
 SLOW = 2.0
-"""Seconds after which it is told how far it is."""
+"""Seconds after which it is told how far it is, and then every second."""
+
+PAUSE = 1.0
 
 GZIP = b"\x1f\x8b"
 
@@ -57,26 +57,16 @@ def _fed(pasted: Pasted, raw: IO[bytes]) -> Read:
     if kind:
         return Read(pasted.label, 0, useless=f"it is packed ({kind}); unpack it first, or pack it with gzip")
     chunks = chain([head], chunks)
-    cut, began, status = "", time.monotonic(), None
+    cut, told = "", time.monotonic() + SLOW - PAUSE
     try:
         for size, text in _pieces(_unpacked(chunks) if head.startswith(GZIP) else chunks):
             pasted.feed(text)
-            if errors.is_terminal and time.monotonic() - began > SLOW:
-                status = _shown(status, f"{pasted.label}: {size / 1e6:,.0f} MB read")
+            if errors.is_terminal and time.monotonic() - told > PAUSE:
+                told = time.monotonic()
+                errors.print(f"{pasted.label}: {size / 1e6:,.0f} MB read", style="dim", markup=False)
     except (EOFError, zlib.error) as error:
         cut = f"its gzip data is cut or damaged ({error})"
-    finally:
-        if status is not None:
-            status.stop()
     return pasted.end(cut)
-
-
-def _shown(status: Status | None, text: str) -> Status:
-    if status is None:
-        status = errors.status(text)
-        status.start()
-    status.update(text)
-    return status
 
 
 def _chunks(raw: IO[bytes]) -> Iterator[bytes]:

@@ -16,7 +16,7 @@ MOST = 20_000
 """More entries than any BMC keeps."""
 
 LINE = re.compile(
-    r"^[ \t]{0,8}(?P<id>[0-9a-fA-F]{1,4}) \| {1,2}(?P<day>\d\d/\d\d/\d{2,4}|Pre-Init) {1,2}\| "
+    r"^[ \t]{0,8}(?P<id>[0-9a-fA-F]{1,4}) \| {1,2}(?P<day>\d\d/\d\d/\d{2,4}|Pre-Init) {1,2}\| ?"
     r"(?P<clock>[\d:]{1,12})(?: [A-Z]{2,5})? ?\| (?P<sensor>[^|\n]{1,80}?) \| (?P<event>[^|\n]{1,200}?)"
     r" ?(?:\| (?P<way>Asserted|Deasserted)[^\n]{0,200})?[ \t]*$",
     re.MULTILINE | re.ASCII,

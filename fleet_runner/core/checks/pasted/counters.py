@@ -110,16 +110,8 @@ def nvlink_report(text: str, node: str) -> Part:
         for uuid, count in up.items()
         if count < max(most, 1) or shown[uuid].inactive
     ]
-    unsure = (
-        [
-            (
-                f"{', '.join(fewer[:SHOWN])}: how many there should be is for the device type to say; on an HGX or DGX"
-                f" a link that is down asks for a reboot of {node}"
-            )
-        ]
-        if fewer
-        else []
-    )
+    wanted = f"how many there should be is for the device type to say; where one is down, {node} asks for a reboot"
+    unsure = [f"{', '.join(fewer[:SHOWN])}: {wanted}"] if fewer else []
     counting = [
         f"{_gpu(uuid)} link {link} ({_told(bad)})"
         for uuid, each in errors.items()
@@ -131,7 +123,7 @@ def nvlink_report(text: str, node: str) -> Part:
 
 
 def _gpu(uuid: str) -> str:
-    return f"GPU-{uuid[4:12]}"
+    return f"GPU{uuid[3:]}"
 
 
 def nccl_test(text: str, node: str) -> Part:

@@ -1,4 +1,4 @@
-"""Reports that are read whole: what the checks that know them say, with makers' limits where a profile would give one."""
+"""Reports that are read whole, judged by the checks that know them, with makers' limits for a profile."""
 
 import json
 import re
@@ -39,8 +39,18 @@ _EVIDENCE = {
     "gpu.recovery": r"<gpu_recovery_action>|reset_required>Yes|GPU Recovery Action +:|Reset Required +: Yes",
     "gpu.remapped_rows": r"<remapped_row_unc>|Uncorrectable Error +: [1-9]",
     "gpu.lost": r"GPU is lost|Unable to determine the device handle|Unknown Error",
+    "gpu.uncorrectable": r"<dram_uncorrectable>[1-9]|[SD]RAM Uncorrectable[^:\n]* : [1-9]",
+    "gpu.worn": r"<remapped_row_unc>|<retired_count>[1-9]|^ +(?:Uncorrectable Error|Double Bit ECC) +: [1-9]",
+    "disk.medium": r"Current_Pending_Sector|Offline_Uncorrectable",
+    "disk.spare": r"[Aa]vail\w*[ _][Ss]pare",
+    "disk.worn_out": r"[Pp]ercent\w*[ _][Uu]sed",
+    "disk.failing": r"self-assessment test result|Health Status|\"passed\"",
+    **dict.fromkeys(("disk.degraded", "disk.read_only", "disk.backup", "disk.hot"), r"[Cc]ritical[ _][Ww]arning"),
 }
-"""Where a report of nvidia-smi says what was found."""
+"""Where a report says what was found; of others, the line is shown that shares the most words with the finding."""
+
+LONG = 1_000_000
+"""Characters of a report from which on no line is looked for in it."""
 
 
 def smi(text: str, node: str) -> Part:
@@ -66,20 +76,9 @@ def _smi(report: str, text: str, node: str, name: str) -> Part:
     profile = {"parts": {"gpu": {"count": gpus}}, "gpu_retired": WORN}
     readings = {"nvidia_smi": report, "dmesg": NO_LOG}
     results = [_run(each, readings, node, profile) for each in ("parts_gpu", "gpu_errors", "gpu_retired")]
-    told = tuple(_told(node, finding, _smi_line(text, finding)) for each in results for finding in each.findings)
+    told = tuple(_told(node, finding, _line(text, finding)) for each in results for finding in each.findings)
     unsure = [each.message for each in results[:2] if each.verdict is Verdict.UNKNOWN]
     return Part(f"{name} of {counted(gpus, 'GPU')}", told, tuple(unsure))
-
-
-def _smi_line(text: str, finding: Finding) -> str:
-    pattern = _EVIDENCE.get(finding.code)
-    address = finding.component.removeprefix("GPU ").rpartition(".")[0]
-    at = max(text.lower().find(address), 0)
-    found = re.compile(pattern, re.MULTILINE).search(text, at) if pattern is not None else None
-    if found is None:
-        return ""
-    begin, end = text.rfind("\n", 0, found.end()) + 1, text.find("\n", found.end())
-    return printable(text[begin : end if end >= 0 else len(text)]).strip()[:200]
 
 
 def dcgm(text: str, node: str) -> Part:
@@ -161,18 +160,23 @@ def _run(name: str, texts: Mapping[str, str], node: str, profile: Mapping[str, A
 
 
 def _part(name: str, results: Sequence[Result], text: str, node: str) -> Part:
-    told = tuple(
-        _told(node, finding, _line(text, finding.message)[:200] if len(text) < 10**6 else "")
-        for each in results
-        for finding in each.findings
-    )
+    told = tuple(_told(node, finding, _line(text, finding)) for each in results for finding in each.findings)
     unsure = tuple(each.message for each in results if each.verdict is Verdict.UNKNOWN)
     return Part(name, told, unsure)
 
 
-def _line(text: str, message: str) -> str:
-    """Return the line that a message is most about; how it names a part by its model is left out."""
-    return next(iter(excerpt(text, message.partition(") ")[2] or message, most=1)), "")
+def _line(text: str, finding: Finding) -> str:
+    """Return the line that says what was found, behind the name of its part where that stands in the text."""
+    pattern = _EVIDENCE.get(finding.code)
+    if pattern is None:
+        return next(iter(excerpt(text, finding.message, most=1)), "")[:200] if len(text) < LONG else ""
+    part = finding.component.removeprefix("GPU ").rpartition(".")[0]
+    at = max(text.lower().find(part), 0) if part else 0
+    found = re.compile(pattern, re.MULTILINE).search(text, at)
+    if found is None:
+        return ""
+    begin, end = text.rfind("\n", 0, found.end()) + 1, text.find("\n", found.end())
+    return printable(text[begin : end if end >= 0 else len(text)]).strip()[:200]
 
 
 def _told(node: str, finding: Finding, line: str) -> Told:

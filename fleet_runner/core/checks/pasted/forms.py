@@ -27,11 +27,8 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(words, re.MULTILINE | re.ASCII)
 
 
-_SMI_XML = _pattern(
-    r"(?:^WARNING: [^\n]*\n)?(?:<\?xml[^>\n]*\?>\s{0,20})?(?:<!DOCTYPE nvidia_smi_log[^>\n]*>\s{0,20})?"
-    r"<nvidia_smi_log>"
-)
-_SMI_DEAD = _pattern(r"^Unable to determine the device handle for GPU")
+_SMI_XML = re.compile("<nvidia_smi_log>")
+_SMI_SAID = _pattern(r"^(?:WARNING: infoROM|Unable to determine the device handle for [Gg][Pp][Uu])[^\n]{0,200}\n")
 _NVLINK = _pattern(
     r"^GPU 0?\d{1,2}: [^\n]{1,120}\(UUID: GPU-[0-9a-f-]{8,40}\)[ \t]*\n[ \t]*(?:Link \d|[^\n]{0,80}[Ll]inks are)"
 )
@@ -47,6 +44,11 @@ _NCCL_TESTS = _pattern(r"^[^\n#]{0,24}# {1,4}(?:nThread \d|Using devices|Out of 
 _DCGM = re.compile(r"\"DCGM (?:GPU )?Diagnostic\"|\"test_categories\"")
 _HEALTH = re.compile(rf"\"{HEADER}\"")
 _REDFISH = re.compile(r"\"#LogEntry(?:Collection)?\.|/LogServices/[\w.-]{1,40}/Entries")
+_ENTRY = re.compile(r"^\{[^{\[]{0,400}\"@odata.type\": ?\"#LogEntry\.")
+
+ENTRY_HEAD = 500
+"""Characters of an object in which its type stands."""
+
 _SMART = re.compile(r"\"smartctl\" ?: ?\{|\"nvme_smart_health_information_log\"|\"critical_warning\" ?:")
 
 
@@ -65,6 +67,13 @@ def _runs(found: re.Pattern[str]) -> Callable[[str], list[str]]:
     return pieces
 
 
+def _smi(text: str) -> list[str]:
+    """Return reports, the first with what the tool said of GPUs that it could not open; that alone is one too."""
+    said = "".join(_SMI_SAID.findall(text))
+    found = between(text, _SMI_XML, "</nvidia_smi_log>")
+    return [f"{said}{found[0]}", *found[1:]] if found else [said] if said else []
+
+
 def _of_dcgm(raw: dict[str, Any]) -> bool:
     runs = raw.get("iterations")
     inner = runs[0] if isinstance(runs, list) and runs and isinstance(runs[0], dict) else raw
@@ -76,12 +85,23 @@ def _of_redfish(raw: dict[str, Any]) -> bool:
     return kind.startswith("#LogEntry") or any("/LogServices/" in key and key.endswith("/Entries") for key in raw)
 
 
+def _redfish(text: str) -> list[str]:
+    """Return event logs; entries that come one by one are one log, for what ends an event is an entry too."""
+    found = those(text, _of_redfish, _REDFISH)
+    single = [each for each in found if _ENTRY.search(each[:ENTRY_HEAD])]
+    if len(single) < 2:  # noqa: PLR2004  one is whole as it is
+        return found
+    members = ",".join(single)
+    log = f'{{"@odata.type": "#LogEntryCollection.LogEntryCollection", "Members": [{members}]}}'
+    return [log, *(each for each in found if each not in single)]
+
+
 def _of_smart(raw: dict[str, Any]) -> bool:
     return "smartctl" in raw or "nvme_smart_health_information_log" in raw or "critical_warning" in raw
 
 
 FORMS: tuple[Form, ...] = (
-    Form("nvidia-smi -q -x", lambda text: between(text, _SMI_XML, "</nvidia_smi_log>"), documents.smi),
+    Form("nvidia-smi -q -x", _smi, documents.smi),
     Form("nvidia-smi -q", lambda text: until_prompt(text, re.compile(HEAD)), documents.smi_plain),
     Form("nvidia-smi nvlink -s, -e", _runs(_NVLINK), counters.nvlink_report),
     Form("dcgmi diag -j", lambda text: those(text, _of_dcgm, _DCGM), documents.dcgm),
@@ -90,7 +110,7 @@ FORMS: tuple[Form, ...] = (
         lambda text: those(text, lambda raw: {"header", "body"} <= raw.keys(), _HEALTH),
         counters.health_watch,
     ),
-    Form("Redfish LogEntries", lambda text: those(text, _of_redfish, _REDFISH), documents.redfish),
+    Form("Redfish LogEntries", _redfish, documents.redfish),
     Form("ipmitool sel list, elist", _whole(ipmi_sel.LINE), documents.sel),
     Form("smartctl -j, nvme smart-log -o json", lambda text: those(text, _of_smart, _SMART), documents.smart_json),
     Form("smartctl -a", lambda text: until_prompt(text, smart_text.HEAD), documents.smart_plain),

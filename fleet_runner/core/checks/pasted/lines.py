@@ -15,7 +15,7 @@ _ISO = r"\d{4}-\d\d-\d\dT[0-9:.+Z-]{8,30}"
 _OTHERS = r"[A-Z][a-z]{2} \d{4}-\d\d-\d\d [0-9:.]{8,18} [A-Z0-9+-]{1,6}|\d{9,11}\.\d{6}|\[ {0,12}\d{1,10}\.\d{6}\]"
 _HOST = re.compile(
     rf"(?:<\d{{1,3}}>)?(?:1 )?(?:{_SYSLOG}|{_ISO}|{_OTHERS}) (?P<host>[\w.-]{{1,255}}) "
-    r"(?:\w{1,8}\.\w{1,8} )?(?P<who>[\w.@/-]{1,64})(?:\[\d{1,10}\])?(?::| - - -)",
+    r"(?:\w{1,8}\.\w{1,8} )?(?:(?P<kernel>kernel)(?::| - - -)|(?P<who>[A-Za-z][\w.@/-]{0,63})\[\d{1,10}\]:)",
     re.ASCII,
 )
 _GATHERED = re.compile(
@@ -51,7 +51,7 @@ def read(raw: str) -> Line:
     if found := _GATHERED.match(text):
         host, text = found["host"], text[found.end() :]
     if found := _HOST.match(text):
-        return Line(host or found["host"], found["who"], text)
+        return Line(host or found["host"], found["kernel"] or found["who"], text)
     return Line(host, "kernel" if _RING.match(text) else "", text)
 
 

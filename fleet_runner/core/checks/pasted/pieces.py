@@ -10,25 +10,27 @@ MOST_OBJECTS = 64
 """JSON objects of one text that are looked at."""
 
 _OBJECT = re.compile(r"^[^\n{\"]{0,80}\{", re.MULTILINE)
+_BEGUN = re.compile(r"\{\s{0,200}\"")
 _PROMPT = re.compile(r"^(?:[\w.-]{1,64}@[\w.-]{1,64}[:~ ][^\n$#]{0,80}[$#]|\$) \S[^\n]{0,200}$", re.MULTILINE)
 
 
 def objects(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
-    """Yield the JSON objects that begin on lines of a text, and where each begins and ends."""
+    """Yield the JSON objects that begin on lines of a text, and where each begins and ends.
+
+    What begins like one and is cut ends them: an object within it may say half of what it should.
+    """
     at, found = 0, 0
     while found < MOST_OBJECTS and (begun := _OBJECT.search(text, at)) is not None:
         start = begun.end() - 1
         try:
-            value, end = json.JSONDecoder().raw_decode(text, start)
+            value, at = json.JSONDecoder().raw_decode(text, start)
         except (ValueError, RecursionError):
-            at = text.find("\n", start) + 1 or len(text)
+            if _BEGUN.match(text, start):
+                return
+            at = begun.end()
         else:
-            found, at = found + 1, end
-            if isinstance(value, dict):
-                yield value, start, end
-        at = text.find("\n", max(at - 1, 0)) + 1 or len(text) if at < len(text) else len(text)
-        if at >= len(text):
-            return
+            found += 1
+            yield value, start, at
 
 
 def those(text: str, belongs: Callable[[dict[str, Any]], bool], mark: re.Pattern[str]) -> list[str]:

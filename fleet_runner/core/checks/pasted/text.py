@@ -81,9 +81,8 @@ class Pasted:
         found = parts(cleaned("".join(self._kept)), self._node or THIS_NODE) if self._kept else ()
         kernel = self._kernel.end()
         if kernel is not None and not self._kept:
-            kernel = replace(
-                kernel, notes=(f"{self.label} is so large that only the kernel's messages in it were read",)
-            )
+            note = f"{self.label} is so large that only the kernel's messages in it were read"
+            kernel = replace(kernel, notes=(note,))
         found = (*found, *((kernel,) if kernel is not None else ()))
         if not found:
             known = "; ".join(READABLE)
