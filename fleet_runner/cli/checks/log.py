@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.padding import Padding
 from rich.text import Text
 
 from fleet_runner.cli.base.session import Exit, console, errors, print_json
@@ -123,7 +122,7 @@ def _asking(told: Sequence[Told]) -> None:
         head = Text(printable(finding.component), style="bold")
         head.append(f"  {finding.remedy.value}", style=COLOURS.get(finding.remedy.value, "magenta"))
         head.append(f"  {finding.code}", style="dim")
-        console.print(Padding(head, (0, 0, 0, 2), expand=False))
+        console.print(Text("  ").append_text(head))
         _indented(printable(finding.message), 4)
         _indented(_seen(each), 4)
         if each.line:
@@ -174,5 +173,6 @@ def _head(title: str) -> None:
 
 
 def _indented(text: str, by: int, style: str = "") -> None:
-    if text:
-        console.print(Padding(Text(text, style=style), (0, 0, 0, by), expand=False))
+    for line in Text(text, style=style).wrap(console, max(console.width - by, 20)) if text else ():
+        line.rstrip()
+        console.print(Text(" " * by).append_text(line), soft_wrap=True)

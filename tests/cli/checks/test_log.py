@@ -10,7 +10,8 @@ import pytest
 
 from fleet_runner.cli.base.session import errors
 from fleet_runner.cli.checks import log, pasted_files
-from tests.cli.conftest import Said, Type
+from tests.cli.conftest import Type
+from tests.commands import Said
 
 HUNG = "Nov 28 02:11:04 gpu-03 kernel: NVRM: Xid (PCI:0000:9b:00): 119, pid=917, name=nvidia-smi, Timeout\n"
 OWN = "Nov 28 02:11:04 gpu-03 kernel: NVRM: Xid (PCI:0000:9b:00): 13, pid=917, name=python3, Graphics\n"

@@ -24,7 +24,7 @@ LINE = re.compile(
 
 HARMLESS = re.compile(
     r"presence detected|\bpresent\b|fully redundant|boot completed|initiated|clock sync|log area reset|log cleared"
-    r"|S0/G0|working|OEM system boot|\bUnknown\b|limit not exceeded|power (?:on|off|cycle|reset)|state asserted"
+    r"|S0/G0|working|OEM system boot|\bUnknown\b|limit not exceeded|power (?:on|off|cycle|reset)|state deasserted"
     r"|added|enabled|transition to (?:OK|running|on line|active)|installed|System Restart",
     re.IGNORECASE,
 )

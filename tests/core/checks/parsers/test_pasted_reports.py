@@ -59,6 +59,12 @@ def test_a_gpu_that_is_cut_before_its_errors_are_told_is_not_taken() -> None:
         smi_text.xml(text[: text.index("GPU 0000")])
 
 
+def test_a_report_of_row_remapping_alone_is_enough() -> None:
+    text = text_of("nvidia_smi/q_h100_failed.txt")
+    (gpu,) = nvidia_smi.parse(smi_text.xml(text[: text.index("    Temperature")])).gpus
+    assert gpu.memory.remap_failed
+
+
 def test_a_gpu_that_is_lost_is_told_though_nothing_follows() -> None:
     lost = "GPU 00000000:1B:00.0\n    Product Name                          : GPU is lost\n"
     text = text_of("nvidia_smi/q_h100.txt").replace("Attached GPUs                             : 1\n", "")
@@ -73,6 +79,10 @@ def test_an_event_logs_lines_become_entries() -> None:
     assert entries["3"]["Created"] == "2026-09-28T14:23:09+00:00"
     assert entries["a"]["EntryCode"] == "Deassert"
     assert entries["b"]["Severity"] == entries["c"]["Severity"] == "OK", "a supply that is there is no fault"
+    state = "   1 | 10/02/2025 | 17:33:30 | Processor CPU0_CATERR | {} | Asserted\n"
+    for event, severity in (("State Asserted", "Warning"), ("State Deasserted", "OK")):
+        (found,) = ipmi_sel.entries(state.format(event)).values()
+        assert found["Members"][0]["Severity"] == severity
     (early,) = ipmi_sel.entries(
         "   1 | Pre-Init  |0000000042| Memory #0x02 | Uncorrectable ECC | Asserted\n"
     ).values()

@@ -7,7 +7,7 @@ import pytest
 from fleet_runner.core.checks.pasted import documents
 from fleet_runner.core.checks.pasted.pieces import MOST_OBJECTS, objects
 from fleet_runner.core.checks.pasted.told import Group
-from tests.core.checks.pasted.test_text import asking, evidence, read
+from tests.core.checks.pasted.pasting import asking, evidence, read
 
 ENTRY = {
     "@odata.type": "#LogEntry.v1_9_0.LogEntry", "Id": "7", "Created": "2026-11-28T02:11:04Z", "Severity": "Critical",

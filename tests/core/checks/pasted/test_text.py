@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.checks.pasted import text as pasted
 from fleet_runner.core.checks.pasted.cleaning import clean
-from fleet_runner.core.checks.pasted.text import Pasted, Read
+from fleet_runner.core.checks.pasted.text import Pasted
 from fleet_runner.core.checks.pasted.told import THIS_NODE, Group, automation, by_hand, ordered, plain, repeats
-from tests.core.checks.healthy import EVIDENCE
+from tests.core.checks.pasted.pasting import asking, evidence, read
 from tests.examples import examples
 
 HEALTHY = (
@@ -34,25 +34,6 @@ FAULTY = {
 
 UNSURE = ("dcgm/health_warning.json", "perfquery/two_ports.txt", "nccl/warnings.txt", "nccl_tests/crashed.txt",
           "ibqueryerrors/two_bad_ports.txt", "nvlink/status_dead.txt")  # fmt: skip
-
-
-def read(text: str, node: str = "", size: int = 0) -> Read:
-    """Return what a text says, fed whole or in pieces of so many lines."""
-    found = Pasted("paste", node)
-    lines = text.splitlines(keepends=True)
-    for at in range(0, len(lines), size or len(lines) or 1):
-        found.feed("".join(lines[at : at + (size or len(lines))]))
-    return found.end()
-
-
-def evidence(name: str) -> str:
-    """Return a file of evidence."""
-    return (EVIDENCE / name).read_text("utf-8")
-
-
-def asking(found: Read) -> dict[str, str]:
-    """Return the codes that ask for an action, with their remedies."""
-    return {each.finding.code: each.finding.remedy.value for each in found.told if each.group is Group.ACTION}
 
 
 @given(st.text(), st.sampled_from([*HEALTHY, *FAULTY, *UNSURE]), st.floats(0, 1))
