@@ -85,7 +85,9 @@ def _gpu(lines: list[str]) -> str:
             ended = ended or path == (_END,)
         elif path in FIELDS:
             found.setdefault(FIELDS[path], field["value"].strip())
-    ended = ended or "remapped_rows/remapped_row_failure" in found  # the last that is judged: -d may leave the rest out
+    ended = (
+        ended or "remapped_rows/remapped_row_failure" in found
+    )  # the last that is judged: -d may leave the rest out
     if not ended and "lost" not in found.get("product_name", "").lower():
         raise EvidenceError(f"nvidia-smi -q tells GPU {address} up to its errors at most; was it cut short?")
     return f"<gpu id={quoteattr(address)}>{_elements(found)}</gpu>"

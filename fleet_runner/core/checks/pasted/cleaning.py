@@ -7,8 +7,11 @@ _ESCAPE = re.compile(
 )
 _QUOTED = re.compile(r"[ \t]{0,8}(?:(?:&gt;|>|\|)[ \t]?){1,6}")
 _NOTHING = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\x00"))
-_FROM_FILE = re.compile(r"[\w./+~-]{1,200}[:-](?=\[ {0,12}\d|[A-Z][a-z]{2} [ \d]\d \d\d:|\d{4}-\d\d-\d\dT)")
-"""What grep puts before a line of a log: the name of its file."""
+_FROM_FILE = re.compile(
+    r"(?: {0,8}\d{1,8}[\t:]|[\w./+~-]{1,200}[:-](?:\d{1,8}[:-])?)"
+    r"(?=\[ {0,12}\d|[A-Z][a-z]{2} [ \d]\d \d\d:|\d{4}-\d\d-\d\dT)"
+)
+"""What grep and cat -n put before a line of a log: the name of its file, and its number."""
 
 
 def clean(line: str) -> str:

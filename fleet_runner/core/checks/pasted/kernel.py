@@ -17,7 +17,7 @@ from fleet_runner.core.checks.pasted import lines
 from fleet_runner.core.checks.pasted.flaps import Losses
 from fleet_runner.core.checks.pasted.lines import Line
 from fleet_runner.core.checks.pasted.moments import moment
-from fleet_runner.core.checks.pasted.told import BOOT_CURES, THIS_NODE, Part, Told, by_rules
+from fleet_runner.core.checks.pasted.told import BOOT_CURES, OF_APPLICATIONS, THIS_NODE, Part, Told, by_rules
 from fleet_runner.core.checks.shared.kernel_messages import HANDS
 from fleet_runner.core.checks.verdicts import Finding, Remedy
 from fleet_runner.core.faults.signals.kernel import TABLE
@@ -230,8 +230,9 @@ def _told(node: _Node, name: str) -> Iterator[Told]:
             found.append((fault, _of_xid(list(fault.xids.values()), name, paired=paired)))
         elif fault.event is not None:
             found.append((fault, _of_event(fault.event, name)))
+    faulty = {finding.component for _, finding in found if finding.code not in OF_APPLICATIONS}
     for fault, finding in found:
-        told = _seen(by_rules(finding), fault, name)
+        told = replace(_seen(by_rules(finding), fault, name), beside=finding.component in faulty)
         cured = fault.index < node.booted and told.finding.remedy in BOOT_CURES
         yield replace(told, over=told.over or (BOOTED_SINCE if cured else ""))
 

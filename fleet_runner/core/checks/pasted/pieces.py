@@ -9,8 +9,7 @@ from typing import Any
 MOST_OBJECTS = 64
 """JSON objects of one text that are looked at."""
 
-_OBJECT = re.compile(r"^[^\n{\"]{0,80}\{", re.MULTILINE)
-_BEGUN = re.compile(r"\{\s{0,200}\"")
+_OBJECT = re.compile(r"^[^\n{\"]{0,80}(\{)\s{0,200}\"", re.MULTILINE)
 _PROMPT = re.compile(r"^(?:[\w.-]{1,64}@[\w.-]{1,64}[:~ ][^\n$#]{0,80}[$#]|\$) \S[^\n]{0,200}$", re.MULTILINE)
 
 
@@ -21,16 +20,12 @@ def objects(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
     """
     at, found = 0, 0
     while found < MOST_OBJECTS and (begun := _OBJECT.search(text, at)) is not None:
-        start = begun.end() - 1
+        start, found = begun.start(1), found + 1
         try:
             value, at = json.JSONDecoder().raw_decode(text, start)
         except (ValueError, RecursionError):
-            if _BEGUN.match(text, start):
-                return
-            at = begun.end()
-        else:
-            found += 1
-            yield value, start, at
+            return
+        yield value, start, at
 
 
 def those(text: str, belongs: Callable[[dict[str, Any]], bool], mark: re.Pattern[str]) -> list[str]:

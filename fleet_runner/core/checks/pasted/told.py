@@ -35,7 +35,8 @@ class Group(StrEnum):
 class Told:
     """A finding of one node: how often it was seen, when first and last (as it stands there), and its first line.
 
-    `over` says what has been done about it since, "" for nothing.
+    `over` says what has been done about it since, "" for nothing. `beside`: another error of its part was logged,
+    which is no application's; then what an application seems to have done may be its consequence.
     """
 
     node: str
@@ -45,12 +46,14 @@ class Told:
     last: str = ""
     line: str = ""
     over: str = ""
+    beside: bool = False
 
     @property
     def group(self) -> Group:
         """Return what it is to who reads it."""
         if self.finding.remedy is Remedy.RECORD:
-            return Group.APPLICATION if self.finding.code in OF_APPLICATIONS else Group.RECORDED
+            own = self.finding.code in OF_APPLICATIONS and not self.beside
+            return Group.APPLICATION if own else Group.RECORDED
         return Group.OVER if self.over else Group.ACTION
 
 

@@ -136,6 +136,14 @@ def test_an_applications_own_error_is_nobodys_hardware() -> None:
     assert only(f"[ 1.000000] {XID.format(99999)}").group is Group.RECORDED
 
 
+def test_what_an_application_seems_to_have_done_beside_a_gpus_own_error_is_not_blamed_on_it() -> None:
+    other = f"[ 1.000000] {XID.format(45)}".replace("9b", "1b")
+    told = read(*(f"[ 1.000000] {XID.format(code)}" for code in (48, 45)), other).told
+    assert [(each.finding.code, each.group) for each in told] == [
+        ("xid.48", Group.ACTION), ("xid.45", Group.RECORDED), ("xid.45", Group.APPLICATION),
+    ]  # fmt: skip
+
+
 def test_an_nvlink_error_beside_a_switchs_is_reset_and_alone_watched() -> None:
     switch = "[ 1.000000] nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 20034, "
     link = f"[ 1.000000] {XID.format(74)}"

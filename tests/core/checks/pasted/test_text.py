@@ -144,8 +144,14 @@ def test_of_a_very_large_text_only_the_kernels_messages_are_read(monkeypatch: py
     assert found.notes == ("paste is so large that only the kernel's messages in it were read",)
 
 
-def test_a_line_is_cleaned_of_the_file_it_was_found_in() -> None:
-    assert clean("/var/log/kern.log:Nov 28 02:11:04 gpu-03 kernel: x\r\n") == "Nov 28 02:11:04 gpu-03 kernel: x"
+@pytest.mark.parametrize("before", ["/var/log/kern.log:", "kern.log-", "kern.log:4242:", "4242:", "  4242\t", "> "])
+def test_a_line_is_cleaned_of_the_file_it_was_found_in(before: str) -> None:
+    assert clean(f"{before}Nov 28 02:11:04 gpu-03 kernel: x\r\n") == "Nov 28 02:11:04 gpu-03 kernel: x"
+    assert clean(f"{before}[   12.345678] NVRM: x") == "[   12.345678] NVRM: x"
+
+
+def test_what_looks_like_a_files_name_and_stands_before_no_time_stays() -> None:
+    assert clean("mlx5_core: [x] 4242: y") == "mlx5_core: [x] 4242: y"
     assert clean("> > a\u00a0b") == "a b"
 
 
