@@ -153,7 +153,8 @@ def _seen(each: Told) -> str:
     """Return how often and when: "seen 41 times, 2026-11-28 02:11:04 to 03:40:10 UTC"."""
     times = f"seen {each.count:,} times" if each.count > 1 else "seen once"
     if not each.first:
-        return times if each.count > 1 else ""
+        last = f", last at {printable(each.last)}" if each.last else ""
+        return f"{times}{last}" if each.count > 1 else ""
     first, last = printable(each.first), printable(each.last)
     if first == last:
         return f"{times}, {first}"

@@ -172,6 +172,14 @@ def test_times_of_one_day_are_told_shortly(bare: Type, tmp_path: Path) -> None:
     assert "seen 2 times, 2025-11-28 02:11:04 to 02:51:04 UTC" in said.out
 
 
+def test_an_event_that_came_again_is_told_with_its_last_time(bare: Type, evidence: Path, tmp_path: Path) -> None:
+    sel = (evidence / "ipmitool" / "sel_elist.txt").read_text("utf-8")
+    more = "   e | 09/29/2026 | 04:00:00 | Memory DIMM_A3 | Uncorrectable ECC | Asserted\n"
+    assert (
+        "seen 2 times, last at 2026-09-29 04:00:00" in bare("check", "log", written(tmp_path / "s", sel + more)).out
+    )
+
+
 def test_what_was_dealt_with_since_is_told_apart(bare: Type, tmp_path: Path) -> None:
     boot = "Nov 28 03:00:00 gpu-03 kernel: Linux version 6.8.0\n"
     said = bare("check", "log", written(tmp_path / "a.log", HUNG + boot))

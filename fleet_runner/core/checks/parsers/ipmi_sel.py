@@ -10,7 +10,7 @@ from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
 
-URI = "/redfish/v1/Managers/BMC/LogServices/SEL/Entries"
+URI = "/redfish/v1/SEL/Entries"
 
 MOST = 20_000
 """More entries than any BMC keeps."""

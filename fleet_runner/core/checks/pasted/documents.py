@@ -3,6 +3,8 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
@@ -15,6 +17,7 @@ from fleet_runner.core.checks.excerpt import excerpt
 from fleet_runner.core.checks.parsers import ipmi_sel, nvidia_smi, redfish_log, smart_text, smi_text
 from fleet_runner.core.checks.parsers.json_text import json_object
 from fleet_runner.core.checks.parsers.redfish import gathered
+from fleet_runner.core.checks.parsers.redfish_log import Entry
 from fleet_runner.core.checks.pasted.told import Part, Told, by_rules
 from fleet_runner.core.checks.verdicts import Finding, Result, Verdict
 
@@ -49,7 +52,12 @@ _EVIDENCE = {
 }
 """Where a report says what was found; of others, the line is shown that shares the most words with the finding."""
 
-LONG = 1_000_000
+_NUMBER = re.compile(r"\S{1,100} ([0-9a-f]{1,8}),", re.ASCII)
+"""How a finding of an event log begins: with the log's name and the number of its entry."""
+
+_TIMES = re.compile(r"[^,]{1,200}, (\d{1,6}) times, ", re.ASCII)
+
+LONG = 200_000
 """Characters of a report from which on no line is looked for in it."""
 
 
@@ -121,13 +129,24 @@ def _sel(raw: Mapping[str, Any], text: str, node: str, name: str) -> Part:
     result = _run("sel", {"redfish_logs": bodies}, node, {"sel": {"days": SEL_DAYS}}, at=newest)
     part = _part(name, [result], text, node)
     unknown = [each for each in part.told if each.finding.code == "sel.critical"]
-    told = tuple(each for each in part.told if each not in unknown)
+    known = {f"{log.name} {entry.number}": entry for log in logs for entry in log.entries}
+    told = tuple(_dated(each, known) for each in part.told if each not in unknown)
     unsure = (*part.unsure, *(f"{each.finding.message}: a person reads it" for each in unknown))
     old = result.observed.get("bad", 0) - result.observed.get("fresh", 0) - result.observed.get("undated", 0)
     entries = sum(len(log.entries) for log in logs)
     past = f"over, harmless, or more than {SEL_DAYS} days older than the newest, and are not judged"
     notes = (f"{counted(old, 'entry', 'entries')} that tell of a fault are {past}",) if old > 0 else ()
     return Part(f"{name} of {counted(entries, 'entry', 'entries')}", told, unsure, notes)
+
+
+def _dated(told: Told, entries: Mapping[str, Entry]) -> Told:
+    """Return a finding with the time of its last entry, which its message names first."""
+    entry = entries.get(told.finding.message.partition(",")[0])
+    if entry is None or entry.at is None:
+        return told
+    at = f"{datetime.fromtimestamp(entry.at, UTC):%Y-%m-%d %H:%M:%S}"
+    times = _TIMES.match(told.finding.message)
+    return replace(told, count=int(times[1]), last=at) if times is not None else replace(told, first=at, last=at)
 
 
 def smart_json(text: str, node: str) -> Part:
@@ -168,6 +187,9 @@ def _part(name: str, results: Sequence[Result], text: str, node: str) -> Part:
 def _line(text: str, finding: Finding) -> str:
     """Return the line that says what was found, behind the name of its part where that stands in the text."""
     pattern = _EVIDENCE.get(finding.code)
+    if finding.code.startswith("sel."):
+        numbered = _NUMBER.match(finding.message)
+        pattern = rf"^[ \t]*{numbered[1]} \|" if numbered is not None else "$^"
     if pattern is None:
         return next(iter(excerpt(text, finding.message, most=1)), "")[:200] if len(text) < LONG else ""
     part = finding.component.removeprefix("GPU ").rpartition(".")[0]

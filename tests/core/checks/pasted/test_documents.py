@@ -24,7 +24,7 @@ def test_a_redfish_log_is_judged_as_the_bmcs_own(raw: dict[str, object]) -> None
     found = read(f"$ curl -sk https://bmc/redfish/v1/x\n{json.dumps(raw)}\n")
     assert asking(found) == {"sel.memory_uncorrectable": "TRIAGE"}
     assert found.parts[0].name == "Redfish event log of 1 entry"
-    assert found.told[0].line
+    assert found.told[0].first == "2026-11-28 02:11:04"
 
 
 def test_entries_that_come_one_by_one_are_one_log_for_one_may_end_the_other() -> None:
@@ -36,6 +36,16 @@ def test_entries_that_come_one_by_one_are_one_log_for_one_may_end_the_other() ->
         cut = read(whole[:at])
         assert asking(cut) == {}
         assert cut.useless or cut.unsure or at > len(whole) - 3
+
+
+def test_an_event_that_came_again_is_counted_and_dated() -> None:
+    again = ENTRY | {"Id": "9", "Created": "2026-11-28T03:11:04Z"}
+    (once,) = read(json.dumps(ENTRY)).told
+    assert (once.count, once.first, once.last) == (1, "2026-11-28 02:11:04", "2026-11-28 02:11:04")
+    (twice,) = read(json.dumps(COLLECTION | {"Members": [ENTRY, again], "Members@odata.count": 2})).told
+    assert (twice.count, twice.first, twice.last) == (2, "", "2026-11-28 03:11:04")
+    (strange,) = read(json.dumps(ENTRY | {"Id": "x, y"})).told
+    assert (strange.first, strange.line) == ("", "")
 
 
 def test_a_critical_entry_that_no_rule_knows_is_for_a_person() -> None:
@@ -129,9 +139,9 @@ def test_what_fabric_manager_logged_before_its_last_start_is_over() -> None:
     assert asking(read(log.rstrip("\n"))) == {"fabric_manager.nvswitch_fatal": "RESET"}
 
 
-def test_a_row_that_is_only_some_of_the_text_is_shown_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_line_is_shown_of_a_very_long_report_nor_one_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "LONG", 10)
-    assert read(evidence("ipmitool/sel_elist.txt")).told[0].line == ""
+    assert read(evidence("dcgm/v4_persistence_off.json")).told[0].line == ""
     monkeypatch.setattr(documents, "_EVIDENCE", {"disk.spare": "never there"})
     assert read(evidence("smartctl/nvme_failing.txt")).told[0].line == ""
 
