@@ -11,6 +11,7 @@ from fleet_runner import settings
 from fleet_runner.adapters.plays import stage_checks
 from fleet_runner.cli.base.session import ByNode, Exit, console, errors, print_json, split
 from fleet_runner.cli.checks.ask import ask
+from fleet_runner.cli.checks.log import log
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.checks import page
 from fleet_runner.core.checks.catalogue import CHECKS
@@ -24,10 +25,12 @@ Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")
 Names = Annotated[list[str], typer.Argument(help="names of checks; check list shows them", metavar="NAME...")]
 Stages = dict[str, tuple[Stage, ...]]
 
+app.command("log")(log)
+
 
 @app.callback()
 def checking() -> None:
-    """List, explain and run health checks."""
+    """List, explain and run health checks; judge logs that you have."""
 
 
 @app.command("list")

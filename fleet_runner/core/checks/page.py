@@ -38,6 +38,7 @@ check; one without a section is asked of every node.
 fleet-runner check list                          # this table
 fleet-runner check show gpu_errors               # one of these pages
 fleet-runner check run gpu_errors --node gpu-01  # ask a node now, by hand
+fleet-runner check log dmesg.txt                 # judge a log or report that you have, without any set-up
 fleet-runner results --check gpu_errors --verdict FAIL --since 30d
 fleet-runner replay --check gpu_thermals --since 30d --with limits.yml
 ```

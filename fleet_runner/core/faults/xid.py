@@ -148,6 +148,9 @@ XIDS: dict[int, Xid] = {
 UNKNOWN = Xid("", Remedy.RECORD, "not in the table")
 """What is known about any other code: a new driver's number must not take nodes out of service."""
 
+APPLICATION = frozenset({8, 11, 13, 25, 31, 32, 43, 45, 69})
+"""Codes of which the catalogue blames the application, and 45, which only cleans up after another error."""
+
 NVLINK5 = frozenset(range(144, 151))
 """Codes whose line carries its own severity; the meaning of their bits changed with driver R575."""
 

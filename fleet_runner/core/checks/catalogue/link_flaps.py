@@ -37,7 +37,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     quiet = max(booted + BOOT_SECONDS, _undisturbed_from(expected, now))
     undated = Counter(loss.interface for loss in losses if loss.at is None)
     counted = _counted((loss for loss in losses if loss.at is not None and loss.at >= quiet), now)
-    findings = [_finding(expected, name, lost) for name, lost in sorted(counted.items()) if _flaps(lost)]
+    findings = [finding(expected, name, lost) for name, lost in sorted(counted.items()) if flaps(lost)]
     dated = Counter(loss.interface for loss in losses if loss.at is not None)
     observed = {
         "losses": {name: lost.day for name, lost in sorted(counted.items())},
@@ -67,11 +67,13 @@ def _counted(losses: Iterable[CarrierLoss], now: float) -> dict[str, Lost]:
     return {name: Lost(sum(age <= HOUR for age in mine), len(mine)) for name, mine in ages.items()}
 
 
-def _flaps(lost: Lost) -> bool:
+def flaps(lost: Lost) -> bool:
+    """Whether an interface lost its carrier too often."""
     return lost.hour >= HOUR_FLAPS or lost.day >= DAY_FLAPS
 
 
-def _finding(expected: Expected, name: str, lost: Lost) -> Finding:
+def finding(expected: Expected, name: str, lost: Lost) -> Finding:
+    """Return what is said of an interface that flaps, and what a technician does about it."""
     return about(expected.node, "link.flaps", name)(
         message=f"{name} lost its carrier {lost.hour} times in the last hour and {lost.day} times in the last day,"
         f" expected fewer than {HOUR_FLAPS} and {DAY_FLAPS}, boots and drains left out",

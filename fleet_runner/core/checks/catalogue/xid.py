@@ -60,15 +60,24 @@ def _xids(log: KernelLog, node: str, *, paired: bool) -> list[Finding]:
 def of_xid(lines: Sequence[XidLine], node: str, *, paired: bool) -> Finding:
     """Return what the lines of one GPU and code mean; `paired` as in `remedy`."""
     last = lines[-1]
-    known = row(last.code)
-    name = f" ({known.mnemonic})" if known.mnemonic else ""
     when = f", last at {readable(last.at)}" if last.at else ""
     times = f"{len(lines)} times" if len(lines) > 1 else "once"
-    said = f"; the driver asks for: {last.action}" if last.action else ""
     return about(node, f"xid.{last.code}", f"GPU {last.pci}")(
-        message=f"GPU {last.pci}: Xid {last.code}{name}, {known.meaning}; logged {times}{when}{said}{_units(lines)}",
+        message=f"GPU {last.pci}: {named(last.code)}; logged {times}{when}{said(lines)}",
         remedy=remedy(lines, paired=paired),
     )
+
+
+def named(code: int) -> str:
+    """Return a code with the driver's name for it and what it means."""
+    known = row(code)
+    return f"Xid {code}{f' ({known.mnemonic})' if known.mnemonic else ''}, {known.meaning}"
+
+
+def said(lines: Sequence[XidLine]) -> str:
+    """Return what the driver asks for, and which units of which links it names; "" where it says neither."""
+    action = lines[-1].action
+    return (f"; the driver asks for: {action}" if action else "") + _units(lines)
 
 
 def remedy(lines: Sequence[XidLine], *, paired: bool) -> Remedy:

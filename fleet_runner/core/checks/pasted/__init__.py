@@ -1,0 +1,1 @@
+"""What somebody pastes: logs and reports, told apart by their content and judged by the checks there are."""

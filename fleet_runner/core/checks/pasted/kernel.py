@@ -1,0 +1,269 @@
+"""Kernel logs of any nodes, in one stream: their lines are searched for, and only those that matter are kept.
+
+What they mean is said by the checks that read a node's own log (`xid`, `kernel_log`, `link_flaps` and their like).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from fleet_runner.core.base.plural import counted
+from fleet_runner.core.base.printable import printable
+from fleet_runner.core.checks.answers import about
+from fleet_runner.core.checks.catalogue.xid import named, of_sxid, remedy, said
+from fleet_runner.core.checks.parsers import kernel_log, link_events, xid
+from fleet_runner.core.checks.parsers.kernel_lines import bare, readable
+from fleet_runner.core.checks.parsers.xid import ALL, FALLEN_OFF_THE_BUS, RESET, SxidLine, XidLine
+from fleet_runner.core.checks.pasted import lines
+from fleet_runner.core.checks.pasted.flaps import Losses
+from fleet_runner.core.checks.pasted.lines import Line
+from fleet_runner.core.checks.pasted.moments import moment
+from fleet_runner.core.checks.pasted.told import BOOT_CURES, OF_APPLICATIONS, THIS_NODE, Part, Told, by_rules
+from fleet_runner.core.checks.shared.kernel_messages import HANDS
+from fleet_runner.core.checks.verdicts import Finding, Remedy
+from fleet_runner.core.faults.signals.kernel import TABLE
+
+BOOTED = "Linux version "
+"""How the first message of a kernel begins."""
+
+_WRAPPED = "NVRM: Xid"
+_BEGUN = "NVRM: The NVIDIA GPU "
+_FALLEN = "fallen off the bus"
+_LOST = ("ink down", "ink Down", "ink is down", "ink is Down", "ink DOWN", "ost carrier")
+_GPU = ("Xid (", _WRAPPED, "nvidia-nvswitch", _FALLEN)
+
+WORDS = (*dict.fromkeys(known.rule.word for known in TABLE), *_GPU, _BEGUN, RESET, BOOTED, *_LOST)
+"""A line that holds none of these is of no interest."""
+
+MOST_NODES, MOST_FAULTS, MOST_WORDINGS = 5_000, 1_000, 64
+"""Nodes of one text, faults of one node, and different lines of one fault that are kept: texts are hostile."""
+
+BOOTED_SINCE = "the node has booted since, which is all that it asked for; if it comes again, it counts"
+RESET_SINCE = "the GPU was reset since, which is all that it asked for; if it comes again, it counts"
+
+FOLLOWS = ("Data {", "Severity ")
+"""How the lines of an SXid begin that spell out the one before them."""
+
+_MARKS = (" kernel:", " kernel - - -", '"_TRANSPORT"')
+
+SAMPLE = 50_000
+"""Characters of a text in which lines of a kernel without a mark are looked for."""
+
+
+@dataclass(slots=True)
+class _Fault:
+    """One fault of a node: its first line, when it was seen first and last, and where in the text that was."""
+
+    line: str
+    first: str
+    last: str
+    index: int
+    count: int = 0
+    over: str = ""
+    xids: dict[str, XidLine] = field(default_factory=dict[str, XidLine])
+    sxids: dict[str, SxidLine] = field(default_factory=dict[str, SxidLine])
+    event: kernel_log.Event | None = None
+
+
+@dataclass(slots=True)
+class _Node:
+    faults: dict[tuple[str, str], _Fault] = field(default_factory=dict[tuple[str, str], _Fault])
+    carriers: dict[str, _Fault] = field(default_factory=dict[str, _Fault])
+    losses: Losses = field(default_factory=Losses)
+    begun: tuple[int, str] = (-10, "")
+    booted: int = -1
+
+
+class KernelLogs:
+    """What was found so far. Feed it whole lines; the last piece may end without one."""
+
+    def __init__(self, node: str = "") -> None:
+        """Take the node that lines without a host are of, "" where nobody knows."""
+        self._node = node or THIS_NODE
+        self._nodes: dict[str, _Node] = {}
+        self._index = 0
+        self.matter = 0
+        self.hosts: set[str] = set()
+        self.kernel_lines = 0
+        self._names: set[str] = set()
+
+    def feed(self, text: str) -> None:
+        """Look through a piece of the text; only lines with a word of the checks are taken apart."""
+        self._look(text)
+        spans: dict[int, int] = {}
+        for word in WORDS:
+            at = text.find(word)
+            while at >= 0:
+                begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at) + 1 or len(text)
+                spans[begin] = end
+                at = text.find(word, end)
+        for begin, end in sorted(spans.items()):
+            self._index += 1
+            self._take(text[begin:end], text[end : text.find("\n", end) + 1 or len(text)])
+
+    def end(self) -> Part | None:
+        """Return what was found; None where no line was a kernel's, and none told of a fault."""
+        told = [each for name, node in self._nodes.items() for each in _told(node, name)]
+        unsure: list[str] = []
+        for name, node in self._nodes.items():
+            flapping, open_ = node.losses.told(name)
+            unsure += open_
+            for each in flapping:
+                seen = node.carriers[each.interface]
+                told.append(_seen(each.finding, seen, name))
+        if not (self.kernel_lines or told or unsure):
+            return None
+        hosts = f" of {counted(len(self.hosts), 'host')}" if self.hosts else ""
+        return Part(f"kernel log{hosts}", tuple(told), tuple(unsure), matter=self.matter)
+
+    def _look(self, text: str) -> None:
+        """Note who wrote the kernel's lines; each name is proven by one line of its own."""
+        for mark in _MARKS:
+            at = text.find(mark)
+            while at >= 0 and len(self._names) < MOST_NODES:
+                name = text[max(0, at - 64) : at].rpartition(" ")[2]
+                if name not in self._names:
+                    self._names.add(name)
+                    self._note(lines.read(text[text.rfind("\n", 0, at) + 1 : text.find("\n", at) + 1 or len(text)]))
+                at = text.find(mark, at + 1)
+        if not self.kernel_lines:
+            for line in text[:SAMPLE].split("\n"):
+                self._note(lines.read(line))
+
+    def _note(self, line: Line) -> None:
+        if line.who == "kernel":
+            self.kernel_lines += 1
+            self.hosts |= {line.host} - {""}
+
+    def _take(self, raw: str, following: str) -> None:
+        line = lines.read(raw)
+        end = "\n" if raw.endswith("\n") else ""
+        name = line.host or self._node
+        if name not in self._nodes and len(self._nodes) >= MOST_NODES:
+            return
+        node = self._nodes.setdefault(name, _Node())
+        found = self._gpus(node, line, end) if any(word in line.text for word in _GPU) else False
+        if not found and (_WRAPPED in line.text or "SXid" in line.text):
+            found = self._rejoined(node, line, following)
+        found = self._logged(node, line, end) or found
+        found = self._lost(node, line, end) or found
+        self._cures(node, line)
+        if _BEGUN in line.text:
+            node.begun = (self._index, line.text)
+        self.matter += found
+        if found and line.host:
+            self.hosts.add(line.host)
+
+    def _gpus(self, node: _Node, line: Line, end: str) -> bool:
+        begun = f"{node.begun[1]}\n" if self._index - node.begun[0] <= 2 and _FALLEN in line.text else ""  # noqa: PLR2004  the driver's three lines
+        log = xid.parse(f"{begun}{line.text}{end}" or "\n-")
+        for told in log.xids:
+            unnumbered = told.code == FALLEN_OFF_THE_BUS and "Xid (" not in line.text
+            key = (f"xid.{told.code}", told.pci)
+            if not (unnumbered and key in node.faults):
+                fault = self._fault(node, key, line, told.at)
+                fault.xids.pop(told.text, None)
+                fault.xids[told.text] = told
+                if len(fault.xids) > MOST_WORDINGS:
+                    del fault.xids[next(iter(fault.xids))]
+        for switch in log.sxids:
+            fault = self._fault(node, (f"sxid.{switch.code}", switch.pci), line, switch.at)
+            if len(fault.sxids) < MOST_WORDINGS:
+                fault.sxids[switch.text] = switch
+        return bool(log.xids or log.sxids)
+
+    def _rejoined(self, node: _Node, line: Line, following: str) -> bool:
+        """A line that was broken to fit a window goes on in the next one, which then begins like none of a log."""
+        more = lines.read(following)
+        if not more.text or more.who or bare(more.text)[0]:
+            return False
+        return any(
+            self._gpus(node, line._replace(text=f"{line.text}{blank}{more.text.lstrip()}"), "\n")
+            for blank in (" ", "")
+        )
+
+    def _logged(self, node: _Node, line: Line, end: str) -> bool:
+        rules = [known.rule for known in TABLE if known.rule.word in line.text]
+        events = kernel_log.parse(f"{line.text}{end}", rules) if rules and line.text.strip() else ()
+        for event in events:
+            self._fault(node, (event.code, event.component), line, event.at).event = event
+        return bool(events)
+
+    def _lost(self, node: _Node, line: Line, end: str) -> bool:
+        if not any(word in line.text for word in _LOST):
+            return False
+        losses = link_events.parse(f"{line.text}{end}")
+        for loss in losses:
+            at = bare(line.text)[0]
+            node.losses.lost(loss.interface, moment(at))
+            fault = node.carriers.setdefault(loss.interface, _Fault(_shown(line.text), at, at, self._index))
+            fault.count, fault.last = fault.count + 1, at
+        return bool(losses)
+
+    def _cures(self, node: _Node, line: Line) -> None:
+        """Note a boot, and a reset that the product itself logged."""
+        at, message = bare(line.text)
+        if message.startswith(BOOTED):
+            node.booted = self._index
+            node.losses.boot(moment(at))
+        elif message.startswith(RESET):
+            gpus = message.removeprefix(RESET).strip()
+            for (code, part), fault in node.faults.items():
+                if code.startswith(("xid.", "sxid.")) and (gpus == ALL or part in gpus.split(", ")):
+                    fault.over = RESET_SINCE if code != f"xid.{FALLEN_OFF_THE_BUS}" else ""
+
+    def _fault(self, node: _Node, key: tuple[str, str], line: Line, at: str) -> _Fault:
+        known = node.faults.get(key)
+        if known is None:
+            known = _Fault(_shown(line.text), at, at, self._index)
+            if len(node.faults) < MOST_FAULTS:
+                node.faults[key] = known
+        known.count, known.last, known.index, known.over = known.count + 1, at, self._index, ""
+        return known
+
+
+def _told(node: _Node, name: str) -> Iterator[Told]:
+    switches = [(fault, _of_sxid(list(fault.sxids.values()), name)) for fault in node.faults.values() if fault.sxids]
+    paired = any(finding.remedy is not Remedy.RECORD for _, finding in switches)
+    found = list(switches)
+    for fault in node.faults.values():
+        if fault.xids:
+            found.append((fault, _of_xid(list(fault.xids.values()), name, paired=paired)))
+        elif fault.event is not None:
+            found.append((fault, _of_event(fault.event, name)))
+    faulty = {finding.component for _, finding in found if finding.code not in OF_APPLICATIONS}
+    for fault, finding in found:
+        told = replace(_seen(by_rules(finding), fault, name), beside=finding.component in faulty)
+        cured = fault.index < node.booted and told.finding.remedy in BOOT_CURES
+        yield replace(told, over=told.over or (BOOTED_SINCE if cured else ""))
+
+
+def _of_xid(seen: list[XidLine], node: str, *, paired: bool) -> Finding:
+    last = seen[-1]
+    return about(node, f"xid.{last.code}", f"GPU {last.pci}")(
+        message=f"{named(last.code)}{said(seen)}", remedy=remedy(seen, paired=paired)
+    )
+
+
+def _of_sxid(seen: list[SxidLine], node: str) -> Finding:
+    """What only spells out a group's first line says least, and is not quoted where there is any other."""
+    first = sorted(seen, key=lambda each: each.text.startswith(FOLLOWS))
+    found = of_sxid(first, node)
+    return replace(found, message=found.message.removeprefix(f"{found.component}: "))
+
+
+def _of_event(event: kernel_log.Event, node: str) -> Finding:
+    known = next(each for each in TABLE if each.rule.code == event.code)
+    part = known.part.format("" if event.component == event.code else event.component).strip()
+    return about(node, event.code, part or event.code)(
+        message=known.meaning,
+        remedy=known.remedy,
+        steps=tuple(step.format(part) for step in known.steps) if known.remedy in HANDS else (),
+    )
+
+
+def _seen(finding: Finding, fault: _Fault, node: str) -> Told:
+    return Told(node, finding, fault.count, readable(fault.first), readable(fault.last), fault.line, over=fault.over)
+
+
+def _shown(text: str) -> str:
+    return printable(text).replace("\t", " ").strip()[:400]
