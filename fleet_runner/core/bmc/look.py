@@ -54,7 +54,8 @@ class Sensed:
     silent: tuple[str, ...]
 
 
-class Logged(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Logged:
     """Entries of a log that say the same and matter; the newest one's time, "" where its clock was not set."""
 
     at: str
