@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from fleet_runner.core.base.printable import printable
 from fleet_runner.core.bmc import tree as reading
 from fleet_runner.core.bmc.tree import ROOT, Body, Tree
 from fleet_runner.core.checks.parsers import redfish, redfish_power
@@ -99,14 +98,14 @@ def machine(tree: Tree) -> Machine:
 def devices(tree: Tree) -> tuple[Device, ...]:
     """Return the parts that are there, kind by kind; power supplies are those of `supplies`."""
     processors = tree.of(reading.PROCESSORS)
-    mine = [each for uri, body in processors.items() if not _is_board(uri) for each in _processor(body)]
-    theirs = [each for uri, body in processors.items() if _is_board(uri) for each in _processor(body)]
+    mine = [each for uri, body in processors.items() if not _is_board(uri) for each in _processor(uri, body)]
+    theirs = [each for uri, body in processors.items() if _is_board(uri) for each in _processor(uri, body)]
     found = [*mine, *(each for each in theirs if not _has(mine, each.kind))]
     if not _has(found, "gpu"):
         found += [_plain("gpu", uri, body) for uri, body in tree.of(reading.CARDS).items() if status_of(body).there]
-    found += [each for body in tree.of(reading.MEMORY).values() for each in _dimm(body)]
+    found += [each for uri, body in tree.of(reading.MEMORY).items() for each in _dimm(uri, body)]
     drives = tree.at(reading.STORAGE.patterns[1])
-    found += [each for body in drives.values() for each in _drive(body)]
+    found += [each for uri, body in drives.items() for each in _drive(uri, body)]
     found += [_plain("nic", uri, body) for uri, body in tree.of(reading.ADAPTERS).items() if status_of(body).there]
     found += [Device("psu", _clean(each.name), _clean(each.model)) for each in supplies(tree) if each.present]
     return tuple(found)
@@ -152,13 +151,18 @@ def _group(mine: Sequence[Entry], every: Sequence[Entry], names: Mapping[str, in
         name = first.name if names[first.name] == 1 else ""
         return Firmware(escaped(first.id), name, first.version, 1)
     glob = _glob([entry.id for entry in mine])
-    fitting = sum(fnmatchcase(entry.id, glob) or fnmatchcase(entry.segment, glob) for entry in every)
+    fitting = sum(fits(glob, entry) for entry in every)
     return Firmware(glob, "", first.version, count, exact=fitting == count)
 
 
 def _is_numbered(entry: Entry) -> bool:
     """Tell if an id says nothing: HPE's are numbers, in the order in which parts were found."""
     return entry.id.isdecimal() and bool(entry.name)
+
+
+def fits(glob: str, entry: Entry) -> bool:
+    """Tell if a glob of a catalogue means an entry."""
+    return fnmatchcase(entry.id, glob) or fnmatchcase(entry.segment, glob)
 
 
 def escaped(name: str) -> str:
@@ -171,8 +175,13 @@ def said(body: Body, name: str) -> str:
     return _clean(text_in(body, name))
 
 
+def line(text: str) -> str:
+    """Return a text as one line, in which nothing is left that YAML or a terminal could take for more."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(text.split()))
+
+
 def _clean(text: str) -> str:
-    found = " ".join(printable(text).split())
+    found = line(text)
     return "" if found.lower() in NOTHING else found
 
 
@@ -193,29 +202,29 @@ def _has(found: Sequence[Device], kind: str) -> bool:
     return any(each.kind == kind for each in found)
 
 
-def _processor(body: Body) -> Iterator[Device]:
+def _processor(uri: str, body: Body) -> Iterator[Device]:
     kind = {"CPU": "cpu", "GPU": "gpu"}.get(text_in(body, "ProcessorType"))
     if kind and status_of(body).there:
         yield Device(
-            kind, _name("", body), said(body, "Model"), cores=_whole(body, "TotalCores"),
+            kind, _name(uri, body), said(body, "Model"), cores=_whole(body, "TotalCores"),
             threads=_whole(body, "TotalThreads"),
         )  # fmt: skip
 
 
-def _dimm(body: Body) -> Iterator[Device]:
+def _dimm(uri: str, body: Body) -> Iterator[Device]:
     size = number(body.get("CapacityMiB"))
     if status_of(body).there and size != 0:
         model = said(body, "PartNumber") or said(body, "Model")
         gib = round(size / 1024, 1) if size is not None else None
-        yield Device("dimm", _name("", body), model, gib=gib, megatransfers=_whole(body, "OperatingSpeedMhz"))
+        yield Device("dimm", _name(uri, body), model, gib=gib, megatransfers=_whole(body, "OperatingSpeedMhz"))
 
 
-def _drive(body: Body) -> Iterator[Device]:
+def _drive(uri: str, body: Body) -> Iterator[Device]:
     size = number(body.get("CapacityBytes"))
     if status_of(body).there and size != 0:
         gigabytes = int(size / 1e9) if size is not None else None
         yield Device(
-            "drive", _name("", body), said(body, "Model"), gigabytes=gigabytes, protocol=said(body, "Protocol")
+            "drive", _name(uri, body), said(body, "Model"), gigabytes=gigabytes, protocol=said(body, "Protocol")
         )
 
 
@@ -225,7 +234,7 @@ def _plain(kind: str, uri: str, body: Body) -> Device:
 
 
 def _name(uri: str, body: Body) -> str:
-    return said(body, "Id") or said(body, "Name") or printable(uri.rpartition("/")[2])
+    return said(body, "Id") or said(body, "Name") or line(uri.rpartition("/")[2])
 
 
 def _whole(body: Body, name: str) -> int | None:

@@ -111,7 +111,13 @@ class Tree:
                 else:
                     found += self._next(uri, body, word, unknown)
             uris = list(dict.fromkeys(found))
-        return uris, [*unknown, *(uri for uri in uris if _key(uri) not in self.bodies)]
+        for uri in uris:
+            end = self.bodies.get(_key(uri))
+            if end is None:
+                unknown.append(uri)
+            else:
+                list(self._pages(uri, end, unknown))
+        return uris, unknown
 
     def _next(self, uri: str, body: Body, word: str, unknown: list[str]) -> Iterable[str]:
         if word.startswith("*"):
