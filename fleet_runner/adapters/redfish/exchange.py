@@ -289,7 +289,7 @@ def _why(error: Exception, method: str) -> str:
         case _ if isinstance(_reason(error), NameResolutionError):
             return "its name was not resolved; check the DNS, or give the device an address"
         case _ if isinstance(_reason(error), NewConnectionError) and "refused" in str(_reason(error)):
-            return "connection refused: nothing listens on that port; check the address, and the BMC's power"
+            return "the connection failed: connection refused, nothing listens on that port; check the address and the BMC's power"
         case requests.exceptions.ConnectTimeout():
             return "no answer to a connection; check the BMC's power and network"
         case requests.exceptions.ReadTimeout() if method == "GET":
