@@ -288,8 +288,6 @@ def _why(error: Exception, method: str) -> str:
             return "its certificate is not trusted; name its CA in bmc_ca, or set bmc_insecure"
         case _ if isinstance(_reason(error), NameResolutionError):
             return "its name was not resolved; check the DNS, or give the device an address"
-        case _ if isinstance(_reason(error), NewConnectionError) and "refused" in str(_reason(error)):
-            return "the connection failed: connection refused, nothing listens on that port; check the address and the BMC's power"
         case requests.exceptions.ConnectTimeout():
             return "no answer to a connection; check the BMC's power and network"
         case requests.exceptions.ReadTimeout() if method == "GET":
@@ -297,4 +295,6 @@ def _why(error: Exception, method: str) -> str:
         case requests.exceptions.ReadTimeout():
             return "no answer in time, so whether it was carried out is unknown; read the state before anything else"
         case _:
-            return f"the connection failed ({type(error).__name__}); check the BMC's power and network"
+            refused = isinstance(reason := _reason(error), NewConnectionError) and "refused" in str(reason)
+            what = "refused: nothing listens on that port" if refused else type(error).__name__
+            return f"the connection failed ({what}); check the BMC's power and network"

@@ -1,4 +1,4 @@
-"""Reads of a BMC whatever a look asks for, by GET alone, within hard limits; what fails is noted, and reading goes on."""
+"""Reads of a BMC whatever a look asks for, by GET alone and within limits; what fails is noted."""
 
 import time
 from collections.abc import Callable
@@ -64,8 +64,8 @@ def root_of(connection: Connection) -> dict[str, object]:
             return body
     status = last.status if last else 0
     raise NotRedfishError(
-        f"{connection.url} has no Redfish service: {ROOT} answered {status}, expected a service root; check the address"
-        " and port, and that Redfish is switched on in the BMC's settings"
+        f"{connection.url} has no Redfish service: {ROOT} answered {status}, expected a service root; check the"
+        " address and port, and that Redfish is switched on in the BMC's settings"
     )
 
 

@@ -27,7 +27,7 @@ def bmc() -> None:
 
 
 @app.command()
-def look(  # noqa: PLR0913  a command's options
+def look(
     where: Annotated[
         str,
         typer.Argument(help="a BMC's name or address, or a file that --save wrote", metavar="ADDRESS|FILE"),
@@ -40,7 +40,8 @@ def look(  # noqa: PLR0913  a command's options
     save: Annotated[
         Path | None,
         typer.Option(
-            help="write all that was read into this file, without secrets; .gz compresses it", metavar="FILE",
+            help="write all that was read into this file, without secrets; .gz compresses it",
+            metavar="FILE",
             show_default=False,
         ),
     ] = None,
@@ -57,7 +58,9 @@ def look(  # noqa: PLR0913  a command's options
             raise FleetError(f"--save names {save}, which is a folder; name a file in it")
         bmc_trees.write(save, tree)
         errors.print(
-            f"saved in {save}: serial numbers and addresses are in it, passwords are not", markup=False, soft_wrap=True
+            f"saved in {save}: serial numbers and addresses are in it, passwords are not",
+            markup=False,
+            soft_wrap=True,
         )
     found = judged(tree, now)
     if json:

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from fleet_runner.cli.bmc.reading import Access, Ca, Fingerprint, Insecure, User, read
 from fleet_runner.cli.base.session import errors
+from fleet_runner.cli.bmc.reading import Access, Ca, Fingerprint, Insecure, User, read
 from fleet_runner.core.base.errors import EvidenceError, FleetError
 from fleet_runner.core.bmc import proposal
 
@@ -22,7 +22,9 @@ def profile() -> None:
 def propose(
     where: Annotated[
         list[str],
-        typer.Argument(help="BMCs of one device type, or files that `bmc look --save` wrote", metavar="ADDRESS|FILE..."),
+        typer.Argument(
+            help="BMCs of one device type, or files that `bmc look --save` wrote", metavar="ADDRESS|FILE..."
+        ),
     ],
     *,
     user: User = "",

@@ -42,6 +42,7 @@ HEALTHY = (reading.MACHINE, reading.PROCESSORS, reading.MEMORY, reading.STORAGE,
 WARMEST = 3
 """Sensors that are named as the nearest to their limits."""
 
+
 @dataclass(frozen=True, slots=True)
 class Sensed:
     """What the sensors say: how many there are, which read nothing, and which are nearest to their limit."""
@@ -209,9 +210,7 @@ def _log(tree: Tree) -> tuple[Logged, ...]:
     for each in newest:
         found.setdefault((each.part, each.message), []).append(each)
     return tuple(
-        Logged(
-            _dated(same[0].at), same[0].severity, printable(part), " ".join(printable(message).split()), len(same)
-        )
+        Logged(_dated(same[0].at), same[0].severity, printable(part), " ".join(printable(message).split()), len(same))
         for (part, message), same in found.items()
     )
 

@@ -16,8 +16,8 @@ from fleet_runner.core.firmware import inventory
 from fleet_runner.core.firmware.inventory import Entry
 from fleet_runner.core.firmware.matching import numbered
 
-NOTHING = frozenset({"", "-", "n/a", "na", "none", "null", "unknown", "not specified", "default string", "not available",
-                     "to be filled by o.e.m."})  # fmt: skip
+NOTHING = frozenset({"", "-", "n/a", "na", "none", "null", "unknown", "not specified", "default string",
+                     "not available", "to be filled by o.e.m."})  # fmt: skip
 """What BMCs write where they have nothing to say."""
 
 KINDS = {"cpu": "processors", "gpu": "GPUs", "dimm": "memory modules", "drive": "drives", "nic": "network adapters",
@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Who a BMC says that it looks after; "" for what it does not tell. `clock` is the BMC's own time, as it says it."""
+    """Who a BMC says that it looks after; "" for what it does not tell. `clock` is the BMC's own time as told."""
 
     maker: str
     model: str
@@ -43,8 +43,10 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """One part that is there. Figures are None where the BMC gives none: cores and threads of a processor, the GiB and
-    the MT/s of a memory module, the gigabytes (1e9 bytes) of a drive."""
+    """One part that is there, with figures, None where the BMC gives none.
+
+    Cores and threads are a processor's, GiB and MT/s a memory module's, gigabytes (1e9 bytes) a drive's.
+    """
 
     kind: str
     name: str

@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.base.fields import LONGEST
 from fleet_runner.core.bmc import parts
 from fleet_runner.core.bmc import tree as reading
 from fleet_runner.core.bmc.parts import Device, line
 from fleet_runner.core.bmc.tree import Tree
-from fleet_runner.core.base.fields import LONGEST
 from fleet_runner.core.checks.parsers import redfish_power, redfish_sensors
 from fleet_runner.core.checks.parsers.redfish import Gathered
 from fleet_runner.core.checks.parsers.redfish_log import moment
@@ -32,8 +32,8 @@ INLET = re.compile(
     r"|TEMP_(?:AMBIENT|INLET)",
     re.ASCII | re.IGNORECASE,
 )
-"""Names of the sensor of the air that comes into the machine. Inlets of boards and supplies are others, and AMI's BMCs
-call every place an intake."""
+"""Names of the sensor of the air that comes into the machine. Inlets of boards and supplies are others; a DGX's BMC
+calls every place an intake."""
 
 Value = int | float | bool | str
 
@@ -102,7 +102,8 @@ def _head(nodes: Sequence[Node], model: str, slug: str) -> Iterator[str]:
     yield "---"
     yield f"# Proposed from what the BMCs of {_count(len(nodes), 'node')} say; read it before you use it."
     yield f"# Device type {line(model) or 'not told: name it yourself'}, slug {slug}."
-    yield f"# Save it as inventory/group_vars/{group_name('device_type', slug)}.yml; then: fleet-runner firmware check"
+    file = f"inventory/group_vars/{group_name('device_type', slug)}.yml"
+    yield f"# Save it as {file}; then: fleet-runner firmware check"
     for each in nodes:
         yield f"#   {line(each.name)}: read on {each.day}"
 
@@ -159,7 +160,8 @@ def _firmware(nodes: Sequence[Node], model: str) -> Iterator[str]:
     pinned = {entry.id for row in rows for entry in common if _joins(row, entry)}
     for entry in common:
         if entry.id not in pinned:
-            yield f"  # firmware {line(entry.id)} ({line(entry.name)}) is not pinned: others of that name have another version"
+            which = f"{line(entry.id)} ({line(entry.name)})"
+            yield f"  # firmware {which} is not pinned: others of that name have another version"
     for each in ids:
         if each not in kept:
             versions = [one[each].version or "no version" if each in one else "not listed" for one in by_id]
@@ -278,8 +280,10 @@ def _notes(devices: Sequence[Device]) -> Iterator[str]:
 def _power(tree: Tree) -> Iterator[str]:
     groups = redfish_power.groups(Gathered(tree.of(reading.POWER), ()))
     if any(each.health == "OK" for each in groups):
-        yield "power: {redundancy: true, limit_watts_min: WATTS}; the BMC calls its supplies redundant, the maker"\
+        yield (
+            "power: {redundancy: true, limit_watts_min: WATTS}; the BMC calls its supplies redundant, the maker"
             " rates the watts"
+        )
 
 
 def _same(key: str, values: Sequence[int | None], why: str) -> Iterator[Told]:

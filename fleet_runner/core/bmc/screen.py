@@ -35,7 +35,7 @@ def lines(found: Look, width: int = 80) -> Iterator[Line]:
     yield from _rows("PARTS", _parts(found), width)
     yield from _firmware(found.firmware, width)
     if found.notes:
-        yield Line("CANNOT TELL", "title")
+        yield Line("NOTES", "title")
         for note in found.notes:
             yield from _wrapped(note[:LONGEST], width, "note")
     yield from _unread(found, width)
@@ -73,7 +73,7 @@ def _log(found: Look, width: int) -> Iterator[Line]:
     if not log:
         return
     more = f", newest {MOST_LOGGED} of {len(log)}" if len(log) > MOST_LOGGED else ""
-    yield Line(f"LOG: older, or only recorded, and not ended by a later entry{more}", "title")
+    yield Line(f"LOG: entries that no later one ended{more}", "title")
     for each in log[:MOST_LOGGED]:
         yield from _wrapped(_entry(each), width)
 

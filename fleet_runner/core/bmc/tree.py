@@ -66,13 +66,13 @@ class Tree:
                 self.unread[_key(uri)] = "it could not be read when this was saved"
             else:
                 self.bodies[_key(uri)] = body
-        for uri, body in list(self.bodies.items()):
-            self._members_of(uri, body)
+        for body in list(self.bodies.values()):
+            self._members_of(body)
 
     def learn(self, uri: str, body: Body) -> None:
         """Note a resource, and the members that a collection shows whole."""
         self.bodies[_key(uri)] = body
-        self._members_of(uri, body)
+        self._members_of(body)
 
     def lose(self, uri: str, why: str) -> None:
         """Note that a resource could not be read."""
@@ -151,7 +151,7 @@ class Tree:
         return {**body, "Members": [row for page in pages for row in _rows(page.get("Members"))],
                 NEXT: pages[-1].get(NEXT)}  # fmt: skip
 
-    def _members_of(self, uri: str, body: Body) -> None:
+    def _members_of(self, body: Body) -> None:
         if type_of(body) == "LogEntryCollection":
             return
         for row in _rows(body.get("Members")):

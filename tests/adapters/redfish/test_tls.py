@@ -188,7 +188,9 @@ def test_a_pinned_fingerprint_lets_that_certificate_in_and_no_other(keys: Path, 
         exchange.send("GET", "/redfish/v1/Systems")
     exchange.close()
     assert len(server.asked) == before
-    der = subprocess.run(["openssl", "x509", "-in", keys / "bmc.pem", "-outform", "DER"], check=True, capture_output=True)
+    der = subprocess.run(
+        ["openssl", "x509", "-in", keys / "bmc.pem", "-outform", "DER"], check=True, capture_output=True
+    )
     assert shown == hashlib.sha256(der.stdout).hexdigest()
 
 

@@ -35,8 +35,14 @@ def test_no_answer_of_a_bmc_is_too_odd_to_look_at(wrong: dict[str, Any]) -> None
     at({**captured(), **wrong})
 
 
-@given(st.sampled_from(sorted(set(captured()) - {ROOT})), st.sampled_from(["Status", "Members", "Name", "Version"]), NESTED)
-def test_a_value_of_a_wrong_type_condemns_nothing_but_by_the_words_of_the_bmc(uri: str, name: str, value: Any) -> None:
+@given(
+    st.sampled_from(sorted(set(captured()) - {ROOT})),
+    st.sampled_from(["Status", "Members", "Name", "Version"]),
+    NESTED,
+)
+def test_a_value_of_a_wrong_type_condemns_nothing_but_by_the_words_of_the_bmc(
+    uri: str, name: str, value: Any
+) -> None:
     assert at(merged(captured(), uri, **{name: value})).bad == ()
 
 
@@ -139,6 +145,7 @@ def test_what_was_not_read_is_told_and_the_look_is_not_whole() -> None:
 def test_what_a_check_cannot_tell_is_a_note() -> None:
     bodies = changed(f"{CHASSIS}/Power", PowerSupplies=[{"Name": "PSU1", "Model": "X"}])
     assert at(bodies).notes == ("the BMC tells no health of PSU1",)
-    assert "no event log of the BMC could be read" in at(
-        {uri: body for uri, body in captured().items() if uri != LOG}
-    ).notes[0]
+    assert (
+        "no event log of the BMC could be read"
+        in at({uri: body for uri, body in captured().items() if uri != LOG}).notes[0]
+    )

@@ -44,7 +44,9 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_characters="/"), min_size=1
 
 
 @given(
-    st.dictionaries(NAMES, st.tuples(NAMES, st.text(max_size=8) | st.sampled_from(["1", "2", "V" * 201])), max_size=8),
+    st.dictionaries(
+        NAMES, st.tuples(NAMES, st.text(max_size=8) | st.sampled_from(["1", "2", "V" * 201])), max_size=8
+    ),
     st.text(max_size=8),
     st.text(max_size=300),
 )
@@ -70,9 +72,9 @@ def test_a_captured_node_proposes_what_it_has() -> None:
     }
     assert wanted["sensors"] == {"celsius_margin": 0, "fans": 3, "inlet": "Inlet Temp", "inlet_celsius_max": 42}
     assert wanted["firmware"]["boards"] == ["SYS-821GE-TNHR"]
-    assert {"component": "GPU*", "inventory_id": "GPU*", "count": 2, "target": "96.00.61.00.01"} in wanted["firmware"][
-        "components"
-    ]
+    assert {"component": "GPU*", "inventory_id": "GPU*", "count": 2, "target": "96.00.61.00.01"} in wanted[
+        "firmware"
+    ]["components"]
 
 
 def test_the_node_itself_passes_what_it_proposes() -> None:
@@ -96,7 +98,7 @@ def test_the_node_itself_passes_what_it_proposes() -> None:
 
 def test_every_value_says_where_it_comes_from() -> None:
     lines = text(captured()).splitlines()
-    assert "      - component: \"BIOS\"" in lines
+    assert '      - component: "BIOS"' in lines
     assert lines[1:5] == [
         "# Proposed from what the BMCs of 1 node say; read it before you use it.",
         "# Device type SYS-821GE-TNHR, slug sys-821ge-tnhr.",
@@ -110,7 +112,9 @@ def test_every_value_says_where_it_comes_from() -> None:
 
 def test_a_file_has_the_day_of_its_bmcs_clock_or_none() -> None:
     assert "read on 2023-11-30" in text(captured(), now=None)
-    assert "read on a day that its clock does not tell" in text(changed(f"{ROOT}/Managers/1", DateTime=None), now=None)
+    assert "read on a day that its clock does not tell" in text(
+        changed(f"{ROOT}/Managers/1", DateTime=None), now=None
+    )
 
 
 def test_of_several_nodes_only_what_is_alike_is_proposed_and_the_rest_names_who_differs() -> None:
@@ -151,8 +155,10 @@ def test_a_machine_that_tells_nothing_proposes_nothing() -> None:
 
 def test_numbered_entries_are_pinned_by_name_where_all_of_a_name_are_alike() -> None:
     drive, other = {"Name": "NVMe Drive", "Version": "1"}, {"Name": "Other", "Version": "1"}
-    bodies = firmware(_1=drive, _2=drive, _3=other, _4={**other, "Version": "2"}, BIOS={"Name": "BIOS", "Version": "1"},
-                      _5={"Name": "BIOS", "Version": "7"})  # fmt: skip
+    bios = {"Name": "BIOS", "Version": "1"}
+    bodies = firmware(
+        _1=drive, _2=drive, _3=other, _4={**other, "Version": "2"}, BIOS=bios, _5={**bios, "Version": "7"}
+    )  # fmt: skip
     told = text(bodies)
     rows = yaml.safe_load(told)["fleet_profile"]["firmware"]["components"]
     assert {"component": "NVMe Drive", "inventory_id": "*", "inventory_name": "NVMe Drive", "count": 2,
@@ -195,13 +201,20 @@ def test_drives_are_counted_where_they_are_nvme() -> None:
 
 def test_redundant_supplies_are_a_hint_as_the_watts_are_the_makers() -> None:
     group = [{"Name": "PS Redundancy", "Status": {"Health": "OK", "State": "Enabled"}}]
-    assert "# power: {redundancy: true, limit_watts_min: WATTS}" in text(changed(f"{CHASSIS}/Power", Redundancy=group))
+    assert "# power: {redundancy: true, limit_watts_min: WATTS}" in text(
+        changed(f"{CHASSIS}/Power", Redundancy=group)
+    )
 
 
 def test_sensors_are_left_out_where_there_are_none_and_fans_where_none_are_listed() -> None:
     assert "sensors" not in loaded(changed(f"{CHASSIS}/Thermal", Temperatures=[], Fans=[]))
     bodies = changed(f"{CHASSIS}/Thermal", Fans=[], Temperatures=[{"Name": "CPU", "ReadingCelsius": 40}])
     assert loaded(bodies)["sensors"] == {"celsius_margin": 0}
+
+
+def test_firmware_of_a_board_without_a_model_is_for_any_board() -> None:
+    bodies = merged(changed(SYSTEM, Model=None), CHASSIS, Model=None)
+    assert "boards" not in loaded(bodies)["firmware"]
 
 
 def test_an_entry_without_a_version_is_not_pinned() -> None:

@@ -35,7 +35,17 @@ def test_a_tree_without_a_root_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["Password", "UserPasswd", "AuthToken", "CommunityNames", "SharedSecret", "PrivateKey", "LicenseKey", "apikey", "PSK"],
+    [
+        "Password",
+        "UserPasswd",
+        "AuthToken",
+        "CommunityNames",
+        "SharedSecret",
+        "PrivateKey",
+        "LicenseKey",
+        "apikey",
+        "PSK",
+    ],
 )
 def test_texts_of_properties_that_are_named_like_secrets_are_removed(name: str) -> None:
     assert without_secrets({"Oem": [{name: ["one", {"x": "stays"}]}]}) == {

@@ -56,7 +56,7 @@ def test_what_was_not_read_keeps_good_news_small_and_has_a_line_each() -> None:
     )
     told = shown(found)
     assert "Nothing is bad in what was read." in told
-    assert told[-12:-9] == ["CANNOT TELL", "  odd", "not read: Systems/0: slow"]
+    assert told[-12:-9] == ["NOTES", "  odd", "not read: Systems/0: slow"]
     assert told[-2:] == [
         f"not read: {10 - MOST_UNREAD} more; --json lists all",
         "It names 1 resource that it does not have (404): Systems/x",
@@ -73,7 +73,7 @@ def test_a_log_names_the_part_unless_the_message_does_and_says_nothing_twice() -
         Logged("", "Critical", "CPU", "is told above", 1),
     )
     told = shown(dataclasses.replace(WELL, log=log, bad=(bad("Log1 4, CPU: is told above; it means this"),)))
-    start = told.index("LOG: older, or only recorded, and not ended by a later entry")
+    start = told.index("LOG: entries that no later one ended")
     assert told[start + 1 : start + 4] == [
         "  2023-01-19 01:12  Warning  System Power Supplies Not Redundant",
         "  undated           Critical  DIMM_A1: uncorrectable error (3 times)",
@@ -86,7 +86,7 @@ def test_a_long_log_and_a_long_inventory_say_how_much_is_left_out() -> None:
     log = tuple(Logged("", "Warning", "x", f"x {number}", 1) for number in range(9))
     firmware = tuple(Firmware(f"F{number}", "", "", 1) for number in range(MOST_FIRMWARE + 2))
     told = shown(dataclasses.replace(WELL, log=log, firmware=firmware))
-    assert "LOG: older, or only recorded, and not ended by a later entry, newest 5 of 9" in told
+    assert "LOG: entries that no later one ended, newest 5 of 9" in told
     assert "FIRMWARE (42, 2 more by --json)" in told
     assert "  F0: version not told                    F1: version not told" in told
 

@@ -13,8 +13,10 @@ from tests.core.bmc.trees import FIRMWARE as INVENTORY
 
 NESTED = st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(max_size=8) | st.sampled_from([ROOT, f"{ROOT}/Systems", "/x"]),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(st.sampled_from(["@odata.id", "Members", reading.NEXT, "Drives", "Power", "Id"]), inner),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["@odata.id", "Members", reading.NEXT, "Drives", "Power", "Id"]), inner)
+    ),
     max_leaves=20,
 )
 
