@@ -36,8 +36,8 @@ PROFILE = {
 """What is asked of any machine: nothing that only its maker could say. A sensor without a caution threshold is close
 to its critical one from 3 C below it, and clocks may be off by 5 minutes, as in the profiles that come along."""
 
-HEALTHY = (reading.MACHINE, reading.PROCESSORS, reading.MEMORY, reading.STORAGE, reading.ADAPTERS, reading.CARDS)
-"""Parts whose every resource tells its own health."""
+HEALTHY = (reading.PROCESSORS, reading.MEMORY, reading.STORAGE, reading.ADAPTERS, reading.CARDS, reading.MACHINE)
+"""Parts whose every resource tells its own health; what only sums others up comes last."""
 
 WARMEST = 3
 """Sensors that are named as the nearest to their limits."""
