@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from http import HTTPStatus
 
 from fleet_runner.adapters.redfish.exchange import DroppedError, Limits, NoAnswerError, Reply, words
@@ -78,7 +79,7 @@ class _Survey:
         self._tell = tell
         self._end = time.monotonic() + seconds
         self._seconds = seconds
-        self._requests = self._failures = 0
+        self._requests = self._failures = self._busy = 0
         self._answered = False
 
     def part(self, part: Part) -> None:
@@ -98,7 +99,9 @@ class _Survey:
         self._tell(name, self._requests)
         self._connection.begin()
         try:
-            reply = self._connection.get(uri)
+            # A GPU baseboard answers 503 for each of its resources while the host is off: few of them are waited for.
+            with self._connection.exchange.impatient() if self._busy >= MOST_FAILURES else nullcontext():
+                reply = self._connection.get(uri)
         except (BmcRefused, DroppedError, NoAnswerError) as error:
             self._failures += 1
             self._lose(uri, error)
@@ -115,6 +118,7 @@ class _Survey:
 
     def _take(self, uri: str, reply: Reply) -> None:
         self._answered, self._failures = True, 0
+        self._busy = self._busy + 1 if reply.status == HTTPStatus.SERVICE_UNAVAILABLE else 0
         if reply.status == HTTPStatus.OK:
             self.tree.learn(uri, reply.body or {})
         elif reply.status == HTTPStatus.NOT_FOUND:

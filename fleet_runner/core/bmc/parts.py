@@ -135,7 +135,7 @@ def alike(listed: Sequence[Entry], others: Iterable[Entry] = ()) -> tuple[Firmwa
 
     `others` are entries that are not asked for, and which an exact glob may not fit either.
     """
-    names = Counter(entry.name for entry in listed)
+    names = Counter(name for entry in listed for name in {entry.name, _NUMBER.sub("#", entry.name)})
     every = [*listed, *others]
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in listed:
@@ -154,7 +154,14 @@ def _group(mine: Sequence[Entry], every: Sequence[Entry], names: Mapping[str, in
         return Firmware(escaped(first.id), name, first.version, 1)
     glob = _glob([entry.id for entry in mine])
     fitting = sum(fits(glob, entry) for entry in every)
-    return Firmware(glob, "", first.version, count, exact=fitting == count)
+    return Firmware(glob, _name_of(mine, names), first.version, count, exact=fitting == count)
+
+
+def _name_of(mine: Sequence[Entry], names: Mapping[str, int]) -> str:
+    """Return what entries are called that no other is called like, with a star for what differs; "" without one."""
+    called = {_NUMBER.sub("#", entry.name) for entry in mine}
+    one = called.pop() if len(called) == 1 else ""
+    return _glob([entry.name for entry in mine]) if one and names[one] == len(mine) else ""
 
 
 def _is_numbered(entry: Entry) -> bool:

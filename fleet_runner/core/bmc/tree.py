@@ -28,6 +28,12 @@ NEXT = "Members@odata.nextLink"
 MOST_PAGES = 20
 """Pages that are followed of one collection."""
 
+DEEPEST = 50
+"""Objects within objects of one resource; Redfish's own have fewer than ten."""
+
+MOST_CHARACTERS = 200_000_000
+"""Of all resources together; a big server's whole tree has 20 million."""
+
 
 class Part(NamedTuple):
     """One part of a look: its name, and the patterns of what is read for it."""
@@ -61,18 +67,28 @@ class Tree:
         self.bodies: dict[str, Body] = {}
         self.unread: dict[str, str] = {}
         self.absent: list[str] = []
+        self._room = MOST_CHARACTERS
         for uri, body in (bodies or {}).items():
             if body is None:
                 self.unread[_key(uri)] = "it could not be read when this was saved"
             else:
-                self.bodies[_key(uri)] = body
+                self._keep(uri, body)
         for body in list(self.bodies.values()):
             self._members_of(body)
 
     def learn(self, uri: str, body: Body) -> None:
         """Note a resource, and the members that a collection shows whole."""
+        if self._keep(uri, body):
+            self._members_of(body)
+
+    def _keep(self, uri: str, body: Body) -> bool:
+        size = _size(body)
+        if size is None or size > self._room:
+            self.lose(uri, "it is nested too deep, or all is too much")
+            return False
+        self._room -= size
         self.bodies[_key(uri)] = body
-        self._members_of(body)
+        return True
 
     def lose(self, uri: str, why: str) -> None:
         """Note that a resource could not be read."""
@@ -179,6 +195,24 @@ def chosen(name: str, word: str) -> bool:
 def shown(uri: str) -> str:
     """Return a URI as people are shown it: short, and safe for a terminal."""
     return printable(uri.removeprefix(f"{ROOT}/"))[:120]
+
+
+def _size(body: Body) -> int | None:
+    """Return about how many characters a resource has; None where it is nested too deep."""
+    size = 0
+    values: list[object] = [body]
+    for _ in range(DEEPEST):
+        inner: list[object] = []
+        for value in values:
+            size += len(value) if isinstance(value, str) else 8
+            if isinstance(value, Mapping):
+                inner += [*value, *value.values()]
+            elif isinstance(value, list):
+                inner += value
+        if not inner:
+            return size
+        values = inner
+    return None
 
 
 def _rows(found: object) -> list[Body]:

@@ -69,6 +69,18 @@ def test_what_fails_is_told_and_the_rest_is_read() -> None:
     assert f"{INVENTORY}/BMC" in tree.bodies
 
 
+def test_many_resources_that_are_busy_in_a_row_are_not_each_waited_for() -> None:
+    tree_of = captured()
+    names = [member["@odata.id"] for member in tree_of[INVENTORY]["Members"]]
+    with replayed(tree_of) as server:
+        server.statuses = {("GET", uri): [503] * 9 for uri in names}
+        tree = read(server)
+    tries = [[asked for _, asked, _, _ in server.asked].count(uri) for uri in names]
+    assert set(tries[:3]) == {QUICK.retries + 1}
+    assert set(tries[3:]) == {1}
+    assert set(names) <= set(tree.unread)
+
+
 def test_a_collection_without_end_is_left_after_so_many_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(surveying, "MOST_REQUESTS", 30)
     tree_of = captured()

@@ -92,8 +92,10 @@ def test_supplies_are_those_of_the_power_or_those_with_resources_of_their_own() 
 
 def test_firmware_that_differs_in_numbers_alone_is_one() -> None:
     found = {each.id: each for each in parts.alike(parts.entries(tree(captured())))}
-    assert found["GPU*"] == Firmware("GPU*", "", "96.00.61.00.01", 2)
-    assert found["NIC*"] == Firmware("NIC*", "", "28.37.10.14", 2, exact=False)
+    assert found["GPU*"] == Firmware("GPU*", "GPU* System Slot1", "96.00.61.00.01", 2)
+    nics = "NIC* System Slot* MCX75310AAS-NEAT"
+    assert found["NIC*"] == Firmware("NIC*", nics, "28.37.10.14", 2, exact=False)
+    assert found["HGX_FW_GPU_SXM_*"].name == ""
     assert found["BIOS"] == Firmware("BIOS", "BIOS", "BIOS Date: 08/04/2023 Ver 1.4", 1)
     assert "Golden_BIOS" not in found
 

@@ -32,7 +32,7 @@ def test_a_captured_bmc_fits_one_screen() -> None:
         "Nothing is bad.",
     ]
     assert "  processors        2 x Intel(R) Xeon(R) Platinum 8462Y+, 32 cores" in told
-    assert "  GPU* (2): 96.00.61.00.01                HGX_FW_BMC_0: HGX-22.10-1-rc34" in told
+    assert "  GPU* System Slot1 (2): 96.00.61.00.01   HGX_FW_BMC_0: HGX-22.10-1-rc34" in told
     assert "  drives            none listed" in told
 
 

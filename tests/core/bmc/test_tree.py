@@ -126,3 +126,17 @@ def test_members_are_chosen_by_their_names() -> None:
 
 def test_a_uri_is_shown_short_and_safe() -> None:
     assert shown(f"{SYSTEM}\x1b") == "Systems/1\ufffd"
+
+
+def test_what_is_nested_without_end_or_too_much_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(900):
+        deep = {"Oem": [deep]}
+    tree = Tree({SYSTEM: deep, CHASSIS: {"Name": "x"}})
+    assert list(tree.bodies) == [CHASSIS]
+    assert tree.unread == {SYSTEM: "it is nested too deep, or all is too much"}
+    monkeypatch.setattr(reading, "MOST_CHARACTERS", 100)
+    small = Tree()
+    small.learn(SYSTEM, {"Name": "x" * 50})
+    small.learn(CHASSIS, {"Name": "x" * 50})
+    assert (list(small.bodies), list(small.unread)) == ([SYSTEM], [CHASSIS])
