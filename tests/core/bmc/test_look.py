@@ -46,7 +46,7 @@ def test_a_value_of_a_wrong_type_condemns_nothing_but_by_the_words_of_the_bmc(
     assert at(merged(captured(), uri, **{name: value})).bad == ()
 
 
-def test_a_captured_bmc_is_well_and_its_fan_modules_among_the_supplies_are_not_accused() -> None:
+def test_a_captured_bmc_is_well() -> None:
     found = at(captured())
     assert (found.bad, found.notes, found.unread, found.whole) == ((), (), (), True)
     assert found.sensed == Sensed(
@@ -55,6 +55,14 @@ def test_a_captured_bmc_is_well_and_its_fan_modules_among_the_supplies_are_not_a
          "GPU Inlet Temp 34 C, 51 below its limit"),
         (),
     )  # fmt: skip
+
+
+def test_a_module_of_another_model_without_input_is_no_dark_supply_while_one_of_most_is() -> None:
+    lost = {"LineInputVoltage": 0, "Status": {"Health": "OK", "State": "Enabled"}}
+    assert at(row(f"{CHASSIS}/Power", "PowerSupplies", 2, **lost)).bad == ()
+    assert [each.component for each in at(row(f"{CHASSIS}/Power", "PowerSupplies", 1, **lost)).bad] == [
+        captured()[f"{CHASSIS}/Power"]["PowerSupplies"][1]["Name"]
+    ]
 
 
 def test_nothing_at_all_is_looked_at_without_a_word() -> None:
