@@ -22,9 +22,7 @@ def profile() -> None:
 def propose(
     where: Annotated[
         list[str],
-        typer.Argument(
-            help="BMCs of one device type, or files that `bmc look --save` wrote", metavar="ADDRESS|FILE..."
-        ),
+        typer.Argument(help="BMCs of one device type, or files that `bmc look --save` wrote", metavar="ADDRESS|FILE"),
     ],
     *,
     user: User = "",
