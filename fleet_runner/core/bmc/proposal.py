@@ -268,8 +268,8 @@ def _notes(devices: Sequence[Device]) -> Iterator[str]:
         ("gpu", "parts.gpu.model is what nvidia-smi prints"),
         ("cpu", "parts.cpu.model is what the kernel prints"),
         ("nic", "parts.hca counts what the kernel sees"),
-        ("psu", "parts.psu"),
-        ("drive", "parts.nvme"),
+        ("psu", "all that is among the power supplies"),
+        ("drive", "parts.nvme counts NVMe drives alone"),
     ):
         counted = Counter(each.model or "a model that is not told" for each in devices if each.kind == kind)
         if counted:
