@@ -104,6 +104,12 @@ class Exchange:
         """End the connection."""
         self._session.close()
 
+    def pin(self, fingerprint: str) -> None:
+        """Trust from now on whoever shows the certificate of a SHA-256 (64 hex digits), and nobody else."""
+        if not self.url.startswith("https://"):
+            raise BmcError(f"{self.url} has no certificate; use https, or leave the fingerprint out")
+        self._session.mount("https://", PatientAdapter(self._wait, fingerprint))
+
     def own(self, uri: object, *, anywhere: bool = False) -> str:
         """Return a URI that the BMC named if it is its own; another server is never asked in its name.
 
@@ -197,6 +203,10 @@ class Exchange:
         return bytes(text)
 
 
+class UntrustedError(BmcError):
+    """No connection, as the certificate is not trusted or there is no TLS: nothing was sent."""
+
+
 class DroppedError(BmcError):
     """The connection came to an end without an answer: what was asked may have been done."""
 
@@ -261,7 +271,7 @@ def _kind(error: Exception) -> type[BmcError]:
         case requests.exceptions.ReadTimeout():
             return NoAnswerError
         case requests.exceptions.SSLError():
-            return BmcError
+            return UntrustedError
         case requests.exceptions.ConnectionError() | requests.exceptions.ChunkedEncodingError():
             return DroppedError
         case _:
@@ -285,4 +295,6 @@ def _why(error: Exception, method: str) -> str:
         case requests.exceptions.ReadTimeout():
             return "no answer in time, so whether it was carried out is unknown; read the state before anything else"
         case _:
-            return f"the connection failed ({type(error).__name__}); check the BMC's power and network"
+            refused = isinstance(reason := _reason(error), NewConnectionError) and "refused" in str(reason)
+            what = "refused: nothing listens on that port" if refused else type(error).__name__
+            return f"the connection failed ({what}); check the BMC's power and network"

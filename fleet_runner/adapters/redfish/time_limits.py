@@ -27,10 +27,15 @@ class PatientResponse(HTTPResponse):
 
 
 class PatientAdapter(HTTPAdapter):
-    """The connections of a session whose answers are as patient as `wait` says."""
+    """The connections of a session whose answers are as patient as `wait` says.
 
-    def __init__(self, wait: Wait) -> None:
+    With a fingerprint (SHA-256 in hex) only the certificate of that fingerprint is accepted, whoever signed it.
+    """
+
+    def __init__(self, wait: Wait, fingerprint: str = "") -> None:
         super().__init__()
+        if fingerprint:
+            self.poolmanager.connection_pool_kw["assert_fingerprint"] = fingerprint
         heard = partial(PatientResponse, wait=wait)
         self.poolmanager.pool_classes_by_scheme = {
             "http": _pool(HTTPConnectionPool, HTTPConnection, heard),

@@ -1,6 +1,7 @@
 """Certificates of BMCs, over real TLS: whom a pinned CA lets in, for reads and for images alike."""
 
 import contextlib
+import hashlib
 import ssl
 import subprocess
 import time
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 
 from fleet_runner.adapters.redfish import Bmc, credentials, opened
+from fleet_runner.adapters.redfish.certificate import fingerprint
+from fleet_runner.adapters.redfish.exchange import Exchange, UntrustedError
 from fleet_runner.adapters.redfish.streamed_post import TURN_SECONDS
 from fleet_runner.adapters.redfish.updates import Updates, Upload
 from fleet_runner.core.base.errors import BmcError, BmcRefused, SettingsError
@@ -172,3 +175,28 @@ def test_the_settings_say_whom_to_trust(keys: Path, server: Replay, tmp_path: Pa
     bmc = opened(held.model_copy(update={"bmc_ca": tmp_path / "nonsense.pem"}), address(server), QUICK)
     with contextlib.closing(bmc), pytest.raises(BmcError, match=UNTRUSTED):
         Updates(bmc).inventory()
+
+
+def test_a_pinned_fingerprint_lets_that_certificate_in_and_no_other(keys: Path, server: Replay) -> None:
+    shown = fingerprint(address(server))
+    exchange = Exchange(address(server), verify=False, limits=QUICK)
+    exchange.pin(shown)
+    assert exchange.send("GET", "/redfish/v1/Systems").status == 200
+    exchange.pin("0" * 64)
+    before = len(server.asked)
+    with pytest.raises(UntrustedError):
+        exchange.send("GET", "/redfish/v1/Systems")
+    exchange.close()
+    assert len(server.asked) == before
+    der = subprocess.run(
+        ["openssl", "x509", "-in", keys / "bmc.pem", "-outform", "DER"], check=True, capture_output=True
+    )
+    assert shown == hashlib.sha256(der.stdout).hexdigest()
+
+
+def test_a_fingerprint_is_of_a_certificate() -> None:
+    with replayed({}) as plain:
+        with pytest.raises(BmcError, match="no TLS connection"):
+            fingerprint(plain.url)
+        with pytest.raises(BmcError, match="has no certificate; use https"):
+            Exchange(plain.url, verify=False, limits=QUICK).pin("0" * 64)

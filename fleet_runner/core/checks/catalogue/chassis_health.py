@@ -86,7 +86,7 @@ def _parts(uri: str, body: Mapping[str, Any]) -> Iterator[Part]:
 def _why(body: Mapping[str, Any]) -> str:
     raw = body.get("Status")
     told = [text_in(each, "Message") for each in rows_in(raw, "Conditions")] if isinstance(raw, dict) else []
-    return printable("; ".join(text for text in told[:2] if text))[:200]
+    return printable("; ".join(text for text in list(dict.fromkeys(told))[:2] if text))[:200]
 
 
 def _finding(part: Part, node: str) -> Finding:

@@ -157,7 +157,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     for log in every:
         clock = log.now if log.now is not None else now
         for each in log.entries:
-            if each.severity not in BAD or each.over or NOTES.search(_text(each)):
+            if not matters(each):
                 continue
             rule = meant(each)
             if each.at is None:
@@ -183,6 +183,11 @@ def _span(seconds: float) -> str:
     """Return a span in the unit that people would say it in."""
     units = ((DAY, "days"), (3600.0, "hours"), (60.0, "minutes"))
     return next((f"{seconds / size:.3g} {unit}" for size, unit in units if seconds >= size), f"{seconds:.3g} seconds")
+
+
+def matters(entry: Entry) -> bool:
+    """Tell if an entry is of a fault that is not over, whatever its age."""
+    return entry.severity in BAD and not entry.over and not NOTES.search(_text(entry))
 
 
 def meant(entry: Entry) -> Rule:

@@ -117,10 +117,11 @@ def power_supplies(text: str) -> tuple[PowerSupply, ...]:
     ]
     if not rows:
         raise EvidenceError("the BMC lists no power supply at all, which no running server has; ask it again")
-    return tuple(_supply(row) for row in rows)
+    return tuple(supply(row) for row in rows)
 
 
-def _supply(row: Mapping[str, Any]) -> PowerSupply:
+def supply(row: Mapping[str, Any]) -> PowerSupply:
+    """Return one power supply of a chassis' Power."""
     status = status_of(row)
     return PowerSupply(
         name=text_in(row, "Name") or text_in(row, "MemberId"),
