@@ -15,9 +15,9 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from fleet_runner.core.base.errors import SettingsError
-from fleet_runner.settings.fields import PATHS, PREFIX, PROJECT_DIR, Settings, config_file
+from fleet_runner.settings.fields import CODE_DIR, PATHS, PREFIX, PROJECT_DIR, Settings, config_file
 
-__all__ = ["PATHS", "PREFIX", "PROJECT_DIR", "Settings", "config_file", "load", "origin", "strays"]
+__all__ = ["CODE_DIR", "PATHS", "PREFIX", "PROJECT_DIR", "Settings", "config_file", "load", "origin", "strays"]
 
 OWN = frozenset({"alive", "batch", "bmc_handed", "bmc_password", "bmc_username", "config", "copy_to", "spool"})
 """What else is called so between the parts of fleet-runner itself, as well as all that begins with "lab"; and the

@@ -28,7 +28,13 @@ PATHS = (
 )  # fmt: skip
 """Settings that are paths; relative ones in the file are relative to the file."""
 
-PROJECT_DIR = Path(__file__).resolve().parent.parent.parent
+CODE_DIR = Path(__file__).resolve().parent.parent.parent
+"""The folder that the package lies in, for PYTHONPATH: a clone, or site-packages."""
+
+INSTALLED = CODE_DIR / "fleet_runner" / "project"
+"""Where a wheel puts playbooks, roles and plugins; a clone has no such folder."""
+
+PROJECT_DIR = INSTALLED if INSTALLED.is_dir() else CODE_DIR
 
 
 def config_file() -> Path | None:
