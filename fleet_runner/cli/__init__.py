@@ -76,6 +76,7 @@ COMMANDS = {
     "queue": Named(AUTOMATION, "lifecycle.queue:app", "Show and pause running and waiting stages"),
     "runners": Named(AUTOMATION, "lifecycle.queue:runners", "List the runners and their load"),
     "notifications": Named(AUTOMATION, "tickets.notifications:app", "Check and test notification channels"),
+    "init": Named(RUN, "setup.init:init", "Create the folder of a new fleet"),
     "serve": Named(RUN, "lifecycle.serve:serve", "Run the control loop until Ctrl-C"),
     "tick": Named(RUN, "lifecycle.serve:tick", "Run the control loop once"),
     "web": Named(RUN, "web.commands:app", "Serve pages, API and metrics; tokens, sessions"),
