@@ -77,6 +77,7 @@ COMMANDS = {
     "runners": Named(AUTOMATION, "lifecycle.queue:runners", "List the runners and their load"),
     "notifications": Named(AUTOMATION, "tickets.notifications:app", "Check and test notification channels"),
     "init": Named(RUN, "setup.init:init", "Create the folder of a new fleet"),
+    "env": Named(RUN, "setup.env:env", "Print the environment to run playbooks by hand"),
     "serve": Named(RUN, "lifecycle.serve:serve", "Run the control loop until Ctrl-C"),
     "tick": Named(RUN, "lifecycle.serve:tick", "Run the control loop once"),
     "web": Named(RUN, "web.commands:app", "Serve pages, API and metrics; tokens, sessions"),
