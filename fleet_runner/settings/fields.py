@@ -19,8 +19,8 @@ PREFIX = "FLEET_"
 """How the variables begin; other programs' may begin so, too."""
 
 PATHS = (
-    "project_dir", "overrides_dir", "state_dir", "inventory", "bmc_credentials", "bmc_ca", "bmc_vault_token_file", "bmc_vault_ca",
-    "netbox_token_file", "netbox_webhook_secret", "boot_certificate",
+    "project_dir", "overrides_dir", "state_dir", "inventory", "bmc_credentials", "bmc_ca", "bmc_vault_token_file",
+    "bmc_vault_ca", "netbox_token_file", "netbox_webhook_secret", "boot_certificate",
     "boot_certificate_key", "boot_images", "boot_loaders", "boot_templates", "boot_authorized_keys", "boot_join",
     "boot_dhcp_token", "firmware_images", "signals_certificate", "signals_certificate_key",
     "server_token_file", "server_ca", "policy_file", "kubeconfig", "trackers_file", "notifications_file",

@@ -16,10 +16,15 @@ def opened(settings: Settings, url: str, limits: Limits | None = None, *, name: 
     """
     user = credentials(settings, url, name)
     breaker = Breaker(settings.state_dir.expanduser() / "bmc", url.rstrip("/").lower(), user)
-    return Bmc(url, *user, verify=_trust(settings), limits=limits, breaker=breaker)
+    return Bmc(url, *user, verify=trust(settings), limits=limits, breaker=breaker)
 
 
-def _trust(settings: Settings) -> bool | str:
+def trust(settings: Settings) -> bool | str:
+    """Return the file of authorities that must have signed a BMC's certificate, or whether any usual one must have.
+
+    Raises:
+        SettingsError: the settings contradict each other, or the file is not there.
+    """
     if settings.bmc_ca is None:
         return not settings.bmc_insecure
     if settings.bmc_insecure:
