@@ -49,6 +49,23 @@ def test_relative_paths_in_a_file_are_relative_to_the_file(write: Write) -> None
     assert found.inventory_file == file.parent / "hosts.yml"
 
 
+def test_playbooks_beside_the_file_go_before_the_projects(write: Write) -> None:
+    file = write('source = "site"\n')
+    (file.parent / "playbooks").mkdir()
+    (file.parent / "playbooks" / "verify.yml").touch()
+    found = settings.load()
+    assert found.places == (file.parent, settings.PROJECT_DIR)
+    assert found.playbook("verify") == file.parent / "playbooks" / "verify.yml"
+    assert found.playbook("drain") == settings.PROJECT_DIR / "playbooks" / "drain.yml"
+    assert found.playbook("nonsense") == settings.PROJECT_DIR / "playbooks" / "nonsense.yml"
+
+
+def test_without_a_file_a_folder_that_happens_to_have_playbooks_counts_for_nothing(write: Write) -> None:
+    Path("playbooks").mkdir()
+    Path("playbooks/verify.yml").touch()
+    assert settings.load().places == (settings.PROJECT_DIR,)
+
+
 def test_each_settings_file_has_a_store_of_its_own(write: Write) -> None:
     file = write('source = "site"\n')
     assert settings.load().state_dir == file.parent / "state"

@@ -78,6 +78,9 @@ COMMANDS = {
     "queue": Named(AUTOMATION, "lifecycle.queue:app", "Show and pause running and waiting stages"),
     "runners": Named(AUTOMATION, "lifecycle.queue:runners", "List the runners and their load"),
     "notifications": Named(AUTOMATION, "tickets.notifications:app", "Check and test notification channels"),
+    "init": Named(RUN, "setup.init:init", "Create the folder of a new fleet"),
+    "doctor": Named(RUN, "setup.doctor.command:doctor", "Check the installation: what is missing, what to type"),
+    "env": Named(RUN, "setup.env:env", "Print the environment to run playbooks by hand"),
     "serve": Named(RUN, "lifecycle.serve:serve", "Run the control loop until Ctrl-C"),
     "tick": Named(RUN, "lifecycle.serve:tick", "Run the control loop once"),
     "web": Named(RUN, "web.commands:app", "Serve pages, API and metrics; tokens, sessions"),
@@ -142,13 +145,25 @@ def _loaded(name: str) -> Any:
     return cast("TyperGroup", get_command(around)).commands[name]
 
 
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version  # noqa: PLC0415  other commands need none
+
+        typer.echo(f"fleet-runner {version('fleet-runner')}")
+        raise typer.Exit
+
+
 def _begin(
     context: typer.Context,
     server: Annotated[
         str, typer.Option(SERVER, help="ask a server (https://fleet.example) instead of a store", metavar="URL")
     ] = "",
+    version: Annotated[
+        bool, typer.Option("--version", help="show the version", is_eager=True, callback=_tell_version)
+    ] = False,
 ) -> None:
     """Note what the command is told before its name."""
+    del version  # the callback has told it
     from fleet_runner.cli.base import logs  # noqa: PLC0415  help needs none
 
     logs.begin()

@@ -11,7 +11,7 @@ from http.client import HTTPConnection, HTTPException
 
 from fleet_runner.lab import ports, processes
 from fleet_runner.lab.folder import Lab, LabError, read, write, write_json
-from fleet_runner.settings import PROJECT_DIR
+from fleet_runner.settings import CODE_DIR
 
 SERVICE = "boot"
 """The name under which its process is noted."""
@@ -55,7 +55,7 @@ def start(lab: Lab) -> None:
     if "boot_port" not in read(lab.about) or processes.running(lab, SERVICE) is not None:
         return
     _port(lab)
-    env = {**os.environ, "FLEET_CONFIG": str(lab.settings), "PYTHONPATH": str(PROJECT_DIR)}
+    env = {**os.environ, "FLEET_CONFIG": str(lab.settings), "PYTHONPATH": str(CODE_DIR)}
     words = [sys.executable, "-m", "fleet_runner.cli", "boot", "serve"]
     processes.note(lab, SERVICE, processes.start(words, env, lab.root / "boot.log"))
 

@@ -12,7 +12,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.budgets.modes import Mode, Scope, Setting
 from fleet_runner.lab import boot_server, hardware, plan, plugging, ports, processes, site, sysfs, ware, wrappers
 from fleet_runner.lab.folder import Lab, LabError, read, write, write_json
-from fleet_runner.settings import PROJECT_DIR
+from fleet_runner.settings import CODE_DIR
 
 BMC = "bmc"
 """The name under which the BMCs' process is noted."""
@@ -107,7 +107,7 @@ def _start_bmcs(lab: Lab) -> None:
         bmcs = dict(zip(bmcs, ports.choose(len(bmcs)), strict=True))
         write_json(lab.about, {**read(lab.about), "bmc_ports": bmcs})
         site.write_site(lab, len(bmcs), bmcs)
-    env = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "PYTHONPATH": str(PROJECT_DIR)}
+    env = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "PYTHONPATH": str(CODE_DIR)}
     pid = processes.start([sys.executable, "-m", "fleet_runner.lab.bmc", str(lab.root)], env, lab.root / "bmc.log")
     processes.note(lab, BMC, pid)
     deadline = time.monotonic() + START_SECONDS

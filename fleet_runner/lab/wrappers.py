@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fleet_runner.lab.folder import Lab, write
 from fleet_runner.lab.tools.stand_in import TOOLS
-from fleet_runner.settings import PROJECT_DIR
+from fleet_runner.settings import CODE_DIR
 
 TOOLS_DIR = "bin"
 
@@ -36,7 +36,7 @@ def _write(path: Path, module: str, call: str) -> None:
     text = (
         "#!/bin/sh\n"
         f"''':'\nexec {shlex.quote(python())} -IS \"$0\" \"$@\"\n'''\n"
-        f"import sys\nsys.path.append({str(PROJECT_DIR)!r})\n"
+        f"import sys\nsys.path.append({str(CODE_DIR)!r})\n"
         f"from fleet_runner.lab.tools.{module} import main\nsys.exit({call})\n"
     )
     write(path, text, 0o755)

@@ -15,11 +15,13 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from fleet_runner.core.base.errors import SettingsError
-from fleet_runner.settings.fields import PATHS, PREFIX, PROJECT_DIR, Settings, config_file
+from fleet_runner.settings.fields import CODE_DIR, PATHS, PREFIX, PROJECT_DIR, Settings, config_file
 
-__all__ = ["PATHS", "PREFIX", "PROJECT_DIR", "Settings", "config_file", "load", "origin", "strays"]
+__all__ = ["CODE_DIR", "PATHS", "PREFIX", "PROJECT_DIR", "Settings", "config_file", "load", "origin", "strays"]
 
-OWN = frozenset({"alive", "batch", "bmc_handed", "bmc_password", "bmc_username", "config", "copy_to", "spool"})
+OWN = frozenset({
+    "alive", "batch", "bmc_handed", "bmc_password", "bmc_username", "config", "copy_to", "playbooks", "spool"
+})  # fmt: skip
 """What else is called so between the parts of fleet-runner itself, as well as all that begins with "lab"; and the
 BMCs' credentials, which no file with settings may hold."""
 
@@ -45,6 +47,8 @@ def load(**overrides: Any) -> Settings:
     }
     if "state_dir" not in found.model_fields_set and not found.database_url:
         _moved(paths["state_dir"], file)
+    if file is not None:
+        paths.setdefault("overrides_dir", file.parent)
     source = found.source if "://" in found.source else str((here / Path(found.source).expanduser()).resolve())
     return found.model_copy(update={**paths, "source": source})
 

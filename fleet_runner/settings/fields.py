@@ -19,8 +19,8 @@ PREFIX = "FLEET_"
 """How the variables begin; other programs' may begin so, too."""
 
 PATHS = (
-    "project_dir", "state_dir", "inventory", "bmc_credentials", "bmc_ca", "bmc_vault_token_file", "bmc_vault_ca",
-    "netbox_token_file", "netbox_webhook_secret", "boot_certificate",
+    "project_dir", "overrides_dir", "state_dir", "inventory", "bmc_credentials", "bmc_ca", "bmc_vault_token_file",
+    "bmc_vault_ca", "netbox_token_file", "netbox_webhook_secret", "boot_certificate",
     "boot_certificate_key", "boot_images", "boot_loaders", "boot_templates", "boot_authorized_keys", "boot_join",
     "boot_dhcp_token", "firmware_images", "signals_certificate", "signals_certificate_key",
     "server_token_file", "server_ca", "policy_file", "kubeconfig", "trackers_file", "notifications_file",
@@ -28,7 +28,13 @@ PATHS = (
 )  # fmt: skip
 """Settings that are paths; relative ones in the file are relative to the file."""
 
-PROJECT_DIR = Path(__file__).resolve().parent.parent.parent
+CODE_DIR = Path(__file__).resolve().parent.parent.parent
+"""The folder that the package lies in, for PYTHONPATH: a clone, or site-packages."""
+
+INSTALLED = CODE_DIR / "fleet_runner" / "project"
+"""Where a wheel puts playbooks, roles and plugins; a clone has no such folder."""
+
+PROJECT_DIR = INSTALLED if INSTALLED.is_dir() else CODE_DIR
 
 
 def config_file() -> Path | None:
@@ -46,6 +52,9 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", allow_inf_nan=False)
 
     project_dir: Path = Field(PROJECT_DIR, description="holds playbooks/, roles/, plugins/ and ansible.cfg")
+    overrides_dir: Path | None = Field(
+        None, description="holds playbooks/ and roles/ of your own, used before those; default: beside fleet.toml"
+    )
     source: str = Field("site", description="the source of truth: a folder of site files, or a NetBox's URL")
     netbox_token_file: Path | None = Field(None, description="file with the NetBox token, readable by its owner only")
     netbox_write_cable_status: bool = Field(
@@ -294,6 +303,16 @@ class Settings(BaseSettings):
     def inventory_file(self) -> Path:
         """Return the Ansible inventory in use."""
         return self.inventory or self.project_dir / "inventory" / "fleet.yml"
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """Return the folders that hold playbooks/ and roles/; of two of one name, the one of the first is used."""
+        return tuple(dict.fromkeys(place for place in (self.overrides_dir, self.project_dir) if place is not None))
+
+    def playbook(self, name: str) -> Path:
+        """Return the playbook of a name."""
+        own, *others = (place / "playbooks" / f"{name}.yml" for place in self.places)
+        return next((path for path in (own, *others) if path.is_file()), others[0] if others else own)
 
     @property
     def images_dir(self) -> Path:

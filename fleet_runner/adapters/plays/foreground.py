@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from fleet_runner.adapters.plays import project
 from fleet_runner.adapters.plays.batch_folder import SPOOL
 from fleet_runner.core.lifecycle.spool import Decoded, Line
 from fleet_runner.settings import Settings
@@ -62,14 +63,14 @@ def started(settings: Settings, playbook: str, nodes: Sequence[str], variables: 
         command: list[str | Path] = [Path(sys.executable).with_name("ansible-playbook")]
         command += ["--inventory", settings.inventory_file, "--limit", ",".join(nodes)]
         command += ["--forks", str(settings.forks), "--extra-vars", f"@{extra}"]
-        command += [settings.project_dir / "playbooks" / f"{playbook}.yml"]
+        command += [settings.playbook(playbook)]
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(  # noqa: S603  our own playbook, without a shell
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env=_environment(settings.project_dir, folder),
+                env=_environment(settings, folder),
             )
         try:
             yield Play(process, folder)
@@ -89,10 +90,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _environment(project: Path, folder: Path) -> dict[str, str]:
+def _environment(settings: Settings, folder: Path) -> dict[str, str]:
     return {
         **os.environ,
-        "ANSIBLE_CONFIG": str(project / "ansible.cfg"),
+        **project.variables(settings),
         "ANSIBLE_NOCOLOR": "1",
         "FLEET_SPOOL": str(folder / SPOOL),
         "LC_ALL": "C.UTF-8",  # Ansible refuses to start under others, and tools answer in one language

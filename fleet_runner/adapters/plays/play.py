@@ -10,7 +10,7 @@ from typing import Any, cast
 from ansible_runner import Runner, RunnerConfig
 
 from fleet_runner import settings as settings_module
-from fleet_runner.adapters.plays import batch_folder, engine, fork_server, processes
+from fleet_runner.adapters.plays import batch_folder, engine, fork_server, processes, project
 from fleet_runner.adapters.plays.credentials import handed
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.settings import Settings
@@ -63,12 +63,12 @@ def _config(folder: Path, spec: Mapping[str, Any], settings: Settings) -> Runner
         str(folder / engine.RUNNER),
         ident="play",
         project_dir=str(settings.project_dir),
-        playbook=str(settings.project_dir / "playbooks" / f"{Stage(spec['stage'])}.yml"),
+        playbook=str(settings.playbook(Stage(spec["stage"]))),
         inventory=str(settings.inventory_file),
         limit=",".join(spec["runs"]),
         extravars=str(extra),
         forks=settings.forks,
-        envvars=_environment(folder, settings.project_dir),
+        envvars=_environment(folder, settings),
         omit_event_data=True,
     )
     config.prepare()
@@ -80,11 +80,11 @@ def _config(folder: Path, spec: Mapping[str, Any], settings: Settings) -> Runner
     return config
 
 
-def _environment(folder: Path, project: Path) -> dict[str, str]:
+def _environment(folder: Path, settings: Settings) -> dict[str, str]:
     """Say what Ansible needs beside what was inherited; ansible-runner adds its own callback plugins to ours."""
-    callbacks = [str(project / "plugins" / "callback"), os.environ.get("ANSIBLE_CALLBACK_PLUGINS", "")]
+    callbacks = [str(settings.project_dir / "plugins" / "callback"), os.environ.get("ANSIBLE_CALLBACK_PLUGINS", "")]
     return {
-        "ANSIBLE_CONFIG": str(project / "ansible.cfg"),
+        **project.variables(settings),
         "ANSIBLE_CALLBACK_PLUGINS": ":".join(filter(None, callbacks)),
         "ANSIBLE_NOCOLOR": "1",
         "FLEET_SPOOL": str(folder / batch_folder.SPOOL),

@@ -25,33 +25,42 @@ PROFILED = "fleet_profile."
 """In a template: the device type's profile lists the tests, so any of them may be asked."""
 
 Variables = Mapping[str, Any]
+Places = tuple[Path, ...]
 
 
-def read(project: Path) -> dict[Stage, tuple[str, ...]]:
+def read(*places: Path) -> dict[Stage, tuple[str, ...]]:
     """Return the checks of each stage in the order in which they are asked, each once.
+
+    `places` hold playbooks/ and roles/; of two of one name, the one of the first is read (`Settings.places`).
 
     Raises:
         SettingsError: a playbook or a role cannot be read.
     """
-    return {stage: _of_stage(project, stage) for stage in Stage}
+    return {stage: _of_stage(places, stage) for stage in Stage}
 
 
-def stages(project: Path) -> dict[str, tuple[Stage, ...]]:
+def stages(*places: Path) -> dict[str, tuple[Stage, ...]]:
     """Return the stages that ask each check."""
-    asked = read(project)
+    asked = read(*places)
     return {name: tuple(stage for stage in Stage if name in asked[stage]) for name in CHECKS}
 
 
-def _of_stage(project: Path, stage: Stage) -> tuple[str, ...]:
-    plays = _load(project / "playbooks" / f"{stage}.yml")
-    return tuple(dict.fromkeys(name for name in _names(plays, {}, project / "roles") if name in CHECKS))
+def _of_stage(places: Places, stage: Stage) -> tuple[str, ...]:
+    plays = _load(_first(places, Path("playbooks") / f"{stage}.yml"))
+    return tuple(dict.fromkeys(name for name in _names(plays, {}, places) if name in CHECKS))
 
 
-def _names(tree: object, variables: Variables, roles: Path) -> Iterator[str]:
+def _first(places: Places, name: Path) -> Path:
+    """Return what has a name in the first of the places that has it."""
+    found = [place / name for place in places]
+    return next((path for path in found if path.exists()), found[-1])
+
+
+def _names(tree: object, variables: Variables, places: Places) -> Iterator[str]:
     """Yield what a playbook's or a role's actions are told to ask, roles that it names included, in its order."""
     if isinstance(tree, list):
         for each in tree:
-            yield from _names(each, variables, roles)
+            yield from _names(each, variables, places)
     if not isinstance(tree, dict):
         return
     within = {**variables, **_mapping(tree.get("vars"))}
@@ -62,18 +71,18 @@ def _names(tree: object, variables: Variables, roles: Path) -> Iterator[str]:
             for role in value if isinstance(value, list) else ():
                 named = role if isinstance(role, dict) else {"role": role}
                 own = {**within, **_mapping(named.get("vars")), **named}
-                yield from _of_role(str(named.get("role") or named.get("name")), own, roles)
+                yield from _of_role(str(named.get("role") or named.get("name")), own, places)
         elif key in IMPORTS:
-            yield from _of_role(str(_mapping(value).get("name")), within, roles)
+            yield from _of_role(str(_mapping(value).get("name")), within, places)
         else:
-            yield from _names(value, within, roles)
+            yield from _names(value, within, places)
 
 
-def _of_role(name: str, variables: Variables, roles: Path) -> Iterator[str]:
-    folder = roles / name
+def _of_role(name: str, variables: Variables, places: Places) -> Iterator[str]:
+    folder = _first(places, Path("roles") / name)
     known = {**_mapping(_load(folder / "defaults" / "main.yml")), **variables}
     for path in sorted((folder / "tasks").glob("*.yml"), key=lambda path: (path.stem != "main", path.name)):
-        yield from _names(_load(path), known, roles)
+        yield from _names(_load(path), known, places)
 
 
 def _listed(arguments: Variables, variables: Variables) -> Iterable[str]:

@@ -20,10 +20,10 @@ def opened(settings: Settings, url: str, limits: Limits | None = None, *, name: 
 
 
 def trust(settings: Settings) -> bool | str:
-    """Return whom the settings trust: True for the usual authorities, False for anybody, a file for those in it.
+    """Return the file of authorities that must have signed a BMC's certificate, or whether any usual one must have.
 
     Raises:
-        SettingsError: they contradict each other, or the CA's file is not there.
+        SettingsError: the settings contradict each other, or the file is not there.
     """
     if settings.bmc_ca is None:
         return not settings.bmc_insecure

@@ -42,7 +42,7 @@ def listing(
     json: Json = False,
 ) -> None:
     """List the checks: passive or active, and what each asks."""
-    asked = stage_checks.stages(settings.load().project_dir)
+    asked = stage_checks.stages(*settings.load().places)
     found = [
         check
         for name, check in sorted(CHECKS.items())
@@ -68,7 +68,7 @@ def show(
 ) -> None:
     """Show a check: what it reads, what it can find and what follows, and where its rules come from."""
     (check,) = known([name])
-    asked = stage_checks.stages(settings.load().project_dir)
+    asked = stage_checks.stages(*settings.load().places)
     if json:
         codes = [{"code": each.code, "meaning": each.meaning, "remedies": each.remedies} for each in check.codes]
         reads = [{"name": each.name, "how": each.how, "seconds": each.seconds} for each in page.asked(check)]
@@ -112,7 +112,7 @@ def run(
     Exit code 1: a check failed; 3: none failed, but not every one had an answer, or of a node all were SKIPPED.
     """
     checks = known(names)
-    asked = stage_checks.stages(settings.load().project_dir)
+    asked = stage_checks.stages(*settings.load().places)
     refused = [why for why in (refusal(check, asked[check.name]) for check in checks) if why]
     for why in refused:
         errors.print(f"no: {why}", markup=False, soft_wrap=True)

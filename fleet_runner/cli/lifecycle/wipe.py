@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from fleet_runner.adapters.plays.project import variables
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import Exit, errors, explained, known, opened, print_json
 from fleet_runner.cli.lifecycle.intents import By, Nodes, Reason, Wait, ask
@@ -17,8 +18,6 @@ from fleet_runner.core.lifecycle.runs import IntentKind, Node
 from fleet_runner.core.lifecycle.states import Event, Refusal, step
 from fleet_runner.core.lifecycle.wipe import certificate
 from fleet_runner.settings import Settings
-
-LOOK = "playbooks/wipe.yml"
 
 
 def wipe(
@@ -67,8 +66,8 @@ def _rows(store: Store, nodes: list[str]) -> list[tuple[str, Node]]:
 def look_command(settings: Settings, nodes: list[str]) -> tuple[list[str], dict[str, str]]:
     """Return the command that only looks, and the environment that it needs."""
     program = Path(sys.executable).with_name("ansible-playbook")
-    argv = [str(program), "-i", str(settings.inventory_file), "--check", "--limit", ",".join(nodes), LOOK]
-    return argv, {"ANSIBLE_CONFIG": str(settings.project_dir / "ansible.cfg"), "LC_ALL": "C.UTF-8"}
+    words = ["-i", str(settings.inventory_file), "--check", "--limit", ",".join(nodes)]
+    return [str(program), *words, str(settings.playbook("wipe"))], {**variables(settings), "LC_ALL": "C.UTF-8"}
 
 
 def _look(settings: Settings, nodes: list[str]) -> None:

@@ -70,3 +70,16 @@ def test_roles_in_every_form_are_understood(tmp_path: Path) -> None:
     found = stage_checks.read(tmp_path)
     assert found[Stage.VERIFY] == ("xid", "dcgm")
     assert found[Stage.DRAIN] == ("rebooted", "xid")
+
+
+def test_what_a_fleet_has_of_its_own_is_read_in_the_place_of_the_projects(tmp_path: Path) -> None:
+    own, project = tmp_path / "own", tmp_path / "project"
+    for place, checks in ((own, "[xid]"), (project, "[dcgm]")):
+        (place / "roles" / "one" / "tasks").mkdir(parents=True)
+        (place / "roles" / "one" / "tasks" / "main.yml").write_text(f"- fleet_check: {{checks: {checks}}}\n")
+        (place / "playbooks").mkdir()
+    (project / "playbooks" / "verify.yml").write_text("- roles: [one]\n")
+    (project / "playbooks" / "drain.yml").write_text("- roles: [one]\n")
+    (own / "playbooks" / "drain.yml").write_text("- fleet_check: {checks: rebooted}\n")
+    found = stage_checks.read(own, project)
+    assert (found[Stage.VERIFY], found[Stage.DRAIN]) == (("xid",), ("rebooted",))

@@ -55,8 +55,9 @@ def test_the_look_is_ansibles_check_mode_of_the_stages_own_playbook(typed: Type)
     found = settings.load()
     argv, environment = wipe.look_command(found, ["gpu-01", "gpu-02"])
     assert os.access(argv[0], os.X_OK)
-    assert argv[-4:] == ["--check", "--limit", "gpu-01,gpu-02", "playbooks/wipe.yml"]
-    assert (found.project_dir / argv[-1]).is_file()
+    assert argv[-4:-1] == ["--check", "--limit", "gpu-01,gpu-02"]
+    assert Path(argv[-1]) == found.project_dir / "playbooks" / "wipe.yml"
+    assert Path(argv[-1]).is_file()
     assert Path(environment["ANSIBLE_CONFIG"]).is_file()
 
 

@@ -55,7 +55,11 @@ class Site:
         self.folder = folder
         self.project = folder / "project"
         self.settings = Settings(
-            project_dir=self.project, state_dir=folder / "state", inventory=self.project / "hosts", source="none"
+            project_dir=self.project,
+            overrides_dir=folder / "own",
+            state_dir=folder / "state",
+            inventory=self.project / "hosts",
+            source="none",
         )
         self.runners: list[subprocess.Popen[str]] = []
         for part in ("playbooks", "plugins/callback"):

@@ -1,0 +1,1 @@
+"""Commands of a first or a broken installation: init, env, doctor."""

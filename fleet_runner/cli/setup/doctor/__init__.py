@@ -1,0 +1,1 @@
+"""What a first or a broken installation needs, looked at part by part; nothing is changed."""

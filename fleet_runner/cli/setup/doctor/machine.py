@@ -1,0 +1,94 @@
+"""This machine: ssh to nodes, the clock, the scheduler's commands, the boot service's settings."""
+
+import ctypes
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from fleet_runner.adapters import schedulers
+from fleet_runner.adapters.files import known_hosts
+from fleet_runner.cli.boot import readiness
+from fleet_runner.cli.setup.doctor.finding import Finding, Site, ok, some, warning, wrong
+from fleet_runner.core.base.errors import SchedulerError
+
+KEYS = ("id_ed25519", "id_ecdsa", "id_rsa", "id_ed25519_sk", "id_ecdsa_sk")
+"""Names that ssh looks for by itself."""
+
+OF_NODES = ("ansible_ssh_private_key_file", "ansible_private_key_file")
+TIMEX_BYTES = 512  # more than the kernel's struct timex has
+UNSYNCHRONISED = 5  # TIME_ERROR of adjtimex(2)
+
+
+def ssh(site: Site) -> Iterator[Finding]:
+    """Say whether there is a key for nodes, which ssh takes, and how hosts are known."""
+    if shutil.which("ssh") is None:
+        yield wrong("ssh", "there is no ssh on PATH", "apt install openssh-client")
+        return
+    home = Path.home() / ".ssh"
+    named = {str(each[name]) for each in site.hosts.values() for name in OF_NODES if each.get(name)}
+    keys = [*(home / name for name in KEYS), *(Path(each).expanduser() for each in named)]
+    found = [path for path in keys if path.is_file()]
+    opened = [path for path in found if stat.S_IMODE(path.stat().st_mode) & 0o077]
+    agent = os.environ.get("SSH_AUTH_SOCK", "")
+    if opened:
+        yield wrong("ssh", f"{opened[0]} can be read by others, so ssh refuses it", f"chmod 600 {opened[0]}")
+    elif found or agent:
+        yield ok("ssh", f"a key: {some(map(str, found)) or 'of the agent'}")
+    else:
+        todo = "ssh-keygen -t ed25519, and its public half into authorized_keys on nodes"
+        yield warning("ssh", f"no key in {home}, and no agent: nodes cannot be logged in to", todo)
+    hosts = (home / "known_hosts", Path("/etc/ssh/ssh_known_hosts"), known_hosts.folder(site.settings))
+    told = [path for path in hosts if path.exists()]
+    if told:
+        yield ok("ssh", f"host keys: {some(map(str, told))}")
+    else:
+        todo = "nodes that boot by boot_url tell theirs; else ssh-keyscan NODE >> ~/.ssh/known_hosts, and compare"
+        yield warning("ssh", "no host key of any node is known: ssh refuses them", todo)
+
+
+def clock(_: Site) -> Iterator[Finding]:
+    """Say whether the kernel calls its clock synchronised; it is asked, and not set."""
+    state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(TIMEX_BYTES))
+    if state == UNSYNCHRONISED:
+        todo = "apt install chrony; or, where a host keeps this machine's time, see to it there"
+        yield warning("clock", "the kernel says that it is not synchronised", todo)
+    elif state < 0:
+        yield warning("clock", "cannot tell: the kernel may not be asked here", "chronyc tracking says it")
+    else:
+        yield ok("clock", "it is synchronised")
+
+
+def scheduler(site: Site) -> Iterator[Finding]:
+    """Ask the scheduler of one node; nothing is drained."""
+    named, found = site.settings.scheduler, schedulers.opened(site.settings)
+    if found is None:
+        yield ok("scheduler", "none is set (docs/schedulers.md)")
+        return
+    node = next(iter(site.hosts), "")
+    if not node:
+        yield warning("scheduler", f"{named} was not asked: the source has no node", "fleet-runner doctor again then")
+        return
+    name = str(site.hosts[node].get("scheduler_node") or node)
+    try:
+        found.read(name)
+    except SchedulerError as error:
+        yield wrong("scheduler", str(error), "correct it, or scheduler in fleet.toml (docs/schedulers.md)")
+    else:
+        yield ok("scheduler", f"{named} answers for {name}")
+
+
+def boot(site: Site) -> Iterator[Finding]:
+    """Say what is missing for network boots."""
+    if not site.settings.boot_url:
+        yield ok("boot", "boot_url is not set: nodes boot without fleet-runner (docs/boot-servers.md)")
+        return
+    unusable = readiness.wrong(site.settings)
+    for sentence in unusable:
+        yield wrong("boot", sentence)
+    unset = [each for each in readiness.unready(site.settings) if each not in unusable]
+    for sentence in unset:
+        yield warning("boot", sentence, "docs/boot-servers.md says how it is set")
+    if not unusable and not unset:
+        yield ok("boot", f"{site.settings.boot_url}: nothing is missing")
