@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from fleet_runner.core.cabling.directors import cables
 from fleet_runner.core.cabling.ends import adapter_port, bare, bind_end, made_up, port_of
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import Names, Spoken, device_of, short
@@ -57,7 +58,7 @@ class Bound:
 
 def bind(seen: Iterable[FabricLink], known: Names, unanswered: Iterable[FabricPort] = ()) -> Bound:
     """Return the seen links, and single ports, between ports as the design calls them, as far as it knows them."""
-    told = tuple(seen)
+    told = cables(seen)
     found = _bound(told, replace(known, folded={}), unanswered)
     if any(name.casefold() in known.folded or short(name).casefold() in known.folded for name in found.strangers):
         return _bound(told, known, unanswered, _shared(known, told))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from fleet_runner.core.cabling.directors import asic
 from fleet_runner.core.cabling.links import Port
 from fleet_runner.core.cabling.names import Names, Spoken, device_of, short
 from fleet_runner.core.checks.parsers.discovery import FabricPort
@@ -36,16 +37,27 @@ def port_of(seen: FabricPort, known: Names, switches: dict[str, Spoken]) -> Port
     identified = known.guids.get(guid)
     if kind != "SW":
         return identified or adapter_port(seen, known)
-    interface = str(number)
     if identified:  # all ports of a switch have the switch's GUID
-        return _numbers(identified.device, known).get(interface) or Port(identified.device, interface)
-    device, spoken = switches.get(name) or switches.setdefault(name, switch_of(name, known))
-    return spoken.get(interface) or (Port(device, interface) if device else None)
+        device, spoken = identified.device, _numbers(identified.device, name, known)
+    else:
+        device, spoken = switches.get(name) or switches.setdefault(name, switch_of(name, known))
+    interface = str(number)
+    found = spoken.get(interface)
+    if found or not device:
+        return found
+    part = asic(name)
+    return Port(device, part.port(interface) if part else interface)
 
 
-def _numbers(device: str, known: Names) -> Mapping[str, Port]:
-    """Return a switch's ports by number; none where it has several ways to count and none was chosen."""
+def _numbers(device: str, described: str, known: Names) -> Mapping[str, Port]:
+    """Return a switch's ports by number; none where it has several ways to count and none was chosen.
+
+    Of a director they are those of the ASIC that is described.
+    """
     name, spoken = device_of(device, known)
+    part = asic(described)
+    if part:
+        return part.numbers(spoken)
     return known.numbers.get(name, {}) if name in known.ways else spoken
 
 
@@ -59,8 +71,8 @@ def switch_of(name: str, known: Names) -> Spoken:
     """Return a switch; one that the design calls as others are called out of their box is known by that name."""
     own = bare(name)
     found = device_of(own, known)
-    if found[0] in known.ways:
-        return found[0], _numbers(found[0], known)
+    if found[0] in known.ways or asic(name):
+        return found[0], _numbers(found[0], name, known)
     return found if found[1] or not _FACTORY.match(own) else ("", {})
 
 

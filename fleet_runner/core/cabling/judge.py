@@ -13,6 +13,7 @@ from fleet_runner.core.cabling.links import Link, Port, PortTakenError, link, ma
 from fleet_runner.core.cabling.misnamed import Mismatch, misnamed
 from fleet_runner.core.cabling.names import Names
 from fleet_runner.core.cabling.rates import degraded
+from fleet_runner.core.cabling.shifts import shifted
 from fleet_runner.core.cabling.silence import mute, unheard
 from fleet_runner.core.cabling.strangers import concerning
 from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
@@ -42,6 +43,7 @@ class Verdicts:
     designed links at ports of which nothing says which number the fabric has for them: they are not compared.
     `suspect` says why no fault should be believed ("" if they may be). `misnamed`: names fit so badly that nothing is
     told; then `unmapped` are the designed links that they keep from being compared. `shared` are Bound's.
+    `shifted` are switches whose every cable is off by as many ports: nobody can tell whether only their names are.
     """
 
     faults: tuple[Fault, ...]
@@ -57,6 +59,7 @@ class Verdicts:
     uplinks: tuple[Link, ...] = ()
     misnamed: bool = False
     shared: tuple[str, ...] = ()
+    shifted: tuple[str, ...] = ()
 
 
 def judge(
@@ -93,6 +96,11 @@ def hold(  # noqa: PLR0913  what is held against each other, and what is known o
         differing = () if lldp else misnamed(expected, observed, places.servers)
         if _hardly_named(expected, observed, differing, places.servers):
             return _misnamed(expected, observed, differing)
+        off = frozenset[str]() if lldp else shifted(expected, observed, places.servers)
+        if off:
+            ports = {port for port in expected if port.device in off}
+            observed = replace(observed, unmapped=observed.unmapped | ports)
+            unmapped = _unmapped(expected, observed.unmapped)
         observed = _compared(expected, observed, unmapped)
         settled = settle(expected, observed, places.servers)
         there = {joined: rate for joined, rate in settled.links.items() if expected.get(joined.a) == joined.b}
@@ -140,6 +148,7 @@ def hold(  # noqa: PLR0913  what is held against each other, and what is known o
         left.beside,
         left.uplinks,
         shared=observed.shared,
+        shifted=tuple(sorted(off)),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from fleet_runner.core.cabling.directors import port_key
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.port_numbers import Numbering, ways
 
@@ -158,4 +159,5 @@ def _answers(interfaces: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
         for each, found in ends.items()
         if counted[int(found[1])] == 1 and alike[_DIGITS.sub("0", heads[each])] == 1
     }
-    return tuple((numbers | {each: each for each in interfaces}).items())
+    keys = {key: each for each in interfaces if (key := port_key(each))}
+    return tuple((numbers | keys | {each: each for each in interfaces}).items())

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from fleet_runner.core.cabling.directors import asic, port_key
 from fleet_runner.core.cabling.ends import bind_end, switch_of
 from fleet_runner.core.cabling.links import Port
-from fleet_runner.core.cabling.names import Names
+from fleet_runner.core.cabling.names import Names, device_of
 from fleet_runner.core.cabling.port_numbers import fitting
 from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
 
@@ -58,8 +59,8 @@ def _known_share(told: Plugged) -> float:
 
 
 def _seen_switch(end: FabricPort, known: Names) -> str:
-    """Return which switch an end is of; "" for another device."""
-    if end.kind != "SW":
+    """Return which switch an end is of; "" for another device, and for a director, which names its ports in full."""
+    if end.kind != "SW" or asic(end.name):
         return ""
     identified = known.guids.get(end.guid)
     return identified.device if identified else switch_of(end.name, known)[0]
@@ -76,8 +77,14 @@ def _open_switches(seen: Iterable[FabricLink], known: Names) -> set[str]:
 
 def unmapped_ports(seen: Iterable[FabricLink], known: Names) -> frozenset[Port]:
     """Return the designed ports of switches that are seen, and to which no number leads."""
-    here = _open_switches(seen, known)
-    if not here:
-        return frozenset()
-    ports = {port for port in known.far if port.device in here}
-    return frozenset(ports.difference(*(known.numbers.get(device, {}).values() for device in here)))
+    told = tuple(seen)
+    here = _open_switches(told, known)
+    ports = {port for port in known.far if port.device in here} if here else set[Port]()
+    ports = ports.difference(*(known.numbers.get(device, {}).values() for device in here))
+    directors = {device_of(part.device, known)[0] for name in _switch_names(told) if (part := asic(name))}
+    of_directors = (port for device in directors for port in known.spoken.get(device, {}).values())
+    return frozenset(ports | {port for port in of_directors if not port_key(port.interface)})
+
+
+def _switch_names(seen: Iterable[FabricLink]) -> set[str]:
+    return {end.name for each in seen for end in (each.a, each.b) if end.kind == "SW"}

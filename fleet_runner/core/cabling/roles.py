@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from fleet_runner.core.cabling.directors import port_key
 from fleet_runner.core.cabling.links import Link
 
 _NUMBERED = re.compile(
@@ -35,7 +36,7 @@ def servers(links: Iterable[Link], told: Mapping[str, bool]) -> frozenset[str]:
     for joined in links:
         for port, far in (joined, joined[::-1]):
             neighbours.setdefault(port.device, []).append(far.device)
-            mine = _NUMBERED.fullmatch(port.interface.lower()) is not None
+            mine = _NUMBERED.fullmatch(port.interface.lower()) is not None or port_key(port.interface) != ""
             numbered[port.device] = numbered.get(port.device, True) and mine
     named = {device for device, switch in numbered.items() if not switch}
     found = named if 0 < len(named) < len(numbered) else _by_cables(neighbours)

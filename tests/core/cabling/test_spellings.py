@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +12,8 @@ from fleet_runner.core.cabling.judge import Verdicts, hold
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import names
 from fleet_runner.core.checks.parsers import fabric_capture
-from tests.core.cabling.discoveries import by_port, plain
+from tests.cli.cabling.fabric_forms import INFINIBAND
+from tests.core.cabling.discoveries import plain
 from tests.core.cabling.fabrics import SERVERS, rails
 from tests.examples import examples
 
@@ -75,21 +77,23 @@ def judged(designed: Iterable[Link], text: str, devices: dict[str, str]) -> Verd
     return hold(wanted, bind(fabric_capture.read(text).links, known), Places({}, {}, servers))
 
 
-def told(links: Iterable[Link], form: Callable[[Iterable[Link]], str], lines: list[tuple[int, str]], end: str) -> str:
-    """Return a capture with lines that are none of it, and with some line ends."""
-    text = form(links).split("\n")
+def told(links: Iterable[Link], form: str, lines: list[tuple[int, str]], end: str) -> str:
+    """Return a capture, one of a terminal with lines that are none of it and with some line ends."""
+    text = INFINIBAND[form](links).split("\n")
+    if not form.startswith("ibnetdiscover"):
+        return "\n".join(text)
     for at, line in lines:
         text.insert(min(at, len(text) - 1), line)
     return end.join(text)
 
 
 @settings(max_examples=examples(400), deadline=None)
-@given(spellings, calls, noise, st.sampled_from([plain, by_port]), st.sampled_from(["\n", "\r\n", "\r\r\n"]))
+@given(spellings, calls, noise, st.sampled_from(sorted(INFINIBAND)), st.sampled_from(["\n", "\r\n", "\r\r\n"]))
 def test_a_fabric_as_designed_is_as_designed(
     ports: dict[str, str],
     devices: dict[str, str],
     lines: list[tuple[int, str]],
-    form: Callable[[Iterable[Link]], str],
+    form: str,
     end: str,
 ) -> None:
     verdicts = judged(spelled(DESIGN, ports, devices).values(), told(DESIGN, form, lines, end), devices)
@@ -103,14 +107,14 @@ def test_a_fabric_as_designed_is_as_designed(
     spellings,
     calls,
     noise,
-    st.sampled_from([plain, by_port]),
+    st.sampled_from(sorted(INFINIBAND)),
     st.lists(st.integers(0, 11), min_size=2, max_size=3, unique=True),
 )
 def test_no_correct_cable_is_told_to_be_moved(
     ports: dict[str, str],
     devices: dict[str, str],
     lines: list[tuple[int, str]],
-    form: Callable[[Iterable[Link]], str],
+    form: str,
     turned: list[int],
 ) -> None:
     """Two or three servers' cables are plugged in each other's ports: only they are in a fault."""
@@ -246,3 +250,27 @@ def test_what_is_plugged_into_a_port_without_a_number_and_belongs_elsewhere_is_t
     moved = [*HOSTS[:7], link(HOSTS[7].a, Port("leaf-1", "40"))]
     (fault,) = seen(moved, {}, design).faults
     assert set(fault.expected) == set(caged(HOSTS[7:]))
+
+
+@pytest.mark.parametrize("start", [1, 5])
+def test_a_switch_whose_cables_are_all_off_alike_may_only_be_counted_otherwise(start: int) -> None:
+    """Names from zero without their zero look like that: nobody is sent to move a bundle for it."""
+    design = [link(each.a, Port("leaf-1", f"Port {at}")) for at, each in enumerate(HOSTS, start=1)]
+    other = [link(Port(f"gpu-{at}", "ib1"), Port("leaf-2", f"Port {at}")) for at in range(20, 40)]
+    plugged = [link(each.a, Port("leaf-1", str(at + start))) for at, each in enumerate(HOSTS, start=1)]
+    there = [link(each.a, Port("leaf-2", each.b.interface[5:])) for each in other]
+    verdicts = seen([*plugged, *there], {}, [*design, *other])
+    assert (verdicts.faults, verdicts.shifted, verdicts.matched) == ((), ("leaf-1",), 20)
+    assert set(verdicts.unmapped) == set(design)
+
+
+def test_a_bundle_is_shifted_where_any_cable_of_the_switch_is_right() -> None:
+    design = [link(each.a, Port("leaf-1", f"Port {at}")) for at, each in enumerate(HOSTS, start=1)]
+    plugged = [link(each.a, Port("leaf-1", str(at + (at > 2)))) for at, each in enumerate(HOSTS, start=1)]
+    verdicts = seen(plugged, {}, design)
+    assert verdicts.shifted == ()
+    assert {each for fault in verdicts.faults for each in fault.expected} == set(design[2:])
+    words = [*design[:6], link(HOSTS[6].a, Port("leaf-1", "left")), link(HOSTS[7].a, Port("leaf-1", "right"))]
+    assert (
+        seen([link(each.a, Port("leaf-1", str(at + 1))) for at, each in enumerate(HOSTS, 1)], {}, words).shifted == ()
+    )
