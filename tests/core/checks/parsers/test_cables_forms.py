@@ -97,6 +97,7 @@ def test_a_graph_is_read_edge_by_edge() -> None:
     "text",
     [
         '"gpu-01":"ib0" -- "leaf-1":"1"\n',
+        'graph { subgraph { "gpu-01":"ib0" -- "leaf-1":"1" } }',
         "gpu-01:ib0 -> leaf-1:1",
         "\ufeff// mine\nstrict digraph { gpu-01:ib0 -> leaf-1:1; }",
         'GRAPH{"gpu-01":"ib0"--"leaf-1":"1"[speed=400,];}',
