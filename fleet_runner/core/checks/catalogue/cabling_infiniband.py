@@ -50,7 +50,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
     left = left_out(links, seen, planned(expected.fabric).difference(mine), idle(expected) - {expected.node})
     verdicts = hold([each for each in links if each not in left], seen, where, share=share(expected))
     if verdicts.misnamed:
-        raise EvidenceError(f"the fabric as {expected.node} sees it: {verdicts.suspect}")
+        more = _blind(expected) if verdicts.misnamed else []
+        raise EvidenceError("; ".join([f"the fabric as {expected.node} sees it: {verdicts.suspect}", *more]))
     if len(verdicts.unbound) > verdicts.matched:
         raise EvidenceError(_another(verdicts, expected.node))
     findings = [_own(fault, where.servers) for fault in verdicts.faults if expected.node in fault.devices]
