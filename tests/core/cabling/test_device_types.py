@@ -62,4 +62,5 @@ def test_no_cable_of_a_part_of_the_ports_is_told_to_be_moved(kind: str, drawn: s
     verdicts = judged(wanted, seen)
     cables = {each for each in wanted if each.a.device.startswith("gpu")}
     assert not any(cables.intersection(fault.expected) for fault in verdicts.faults)
-    assert verdicts.matched + len(cables.intersection(verdicts.unmapped)) == len(cables)
+    if not verdicts.misnamed:  # two cables may tell too little: then names are asked for
+        assert verdicts.matched + len(cables.intersection(verdicts.unmapped)) == len(cables)
