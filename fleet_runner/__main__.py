@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import sys
 
 INTERRUPTED = 130
 
@@ -14,7 +15,10 @@ def main() -> None:
     from fleet_runner.cli import main as run  # noqa: PLC0415  this takes as long as a short command
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    run()
+    try:
+        run()
+    except KeyboardInterrupt:  # while it said how it ended
+        sys.exit(INTERRUPTED)
 
 
 if __name__ == "__main__":
