@@ -138,7 +138,7 @@ def _uncertain(verdicts: Verdicts) -> None:
         links = _many(len(verdicts.silent), "designed link", "designed links")
         told.append(f"nothing is heard of {links}, the first: {says(verdicts.silent[0])}")
     told += [
-        f"every cable of {device} is off by as many ports: its ports are counted otherwise, or all of its cables are"
+        f"the cables of {device} are off by as many ports: its ports are counted otherwise, or all of its cables are"
         " plugged wrong, which one look at a plug tells; no cable of it is compared"
         for device in verdicts.shifted
     ]

@@ -39,7 +39,7 @@ def every_fault(it: Differing, seen: Bound, places: Places) -> tuple[tuple[Fault
     """Return every fault of what is plugged where, and the designed links that are not in place."""
     components = diff(it.expected, it.observed)
     sort = _sorted(components, seen.strangers, places)
-    down = outages.gather(sort.missing, it.expected, it.observed, places)
+    down = outages.gather(sort.missing, it.expected, it.observed, places, _answering(seen))
     heads = {ring.devices[0] for ring in it.settled.rings if not ring.closed and not ring.named}
     empty = {outage.name: links for outage, links in down.items() if outage.name in heads}
     faults = (
@@ -49,6 +49,11 @@ def every_fault(it: Differing, seen: Bound, places: Places) -> tuple[tuple[Fault
     )
     absent = tuple(sorted(joined for component in components for joined in component.designed))
     return tuple(map(proven, faults)), absent
+
+
+def _answering(seen: Bound) -> frozenset[str]:
+    """Return the devices that are known by their names, at ends of which nothing says which they are."""
+    return frozenset(port.device for port in seen.adapters.values())
 
 
 def proven(fault: Fault) -> Fault:

@@ -15,15 +15,15 @@ def candidates(designed: Collection[str], seen: Collection[str]) -> tuple[Mappin
     """Return each way to give seen names a designed device; none of them, where letters and numbers tell nothing.
 
     Letters come first: `GPU_01.example.net` and `gpu1` are gpu-01. What is left goes by its numbers alone (`node7` is
-    gpu-07), or by its order, where both have as many (`node0` is gpu-01): these are two ways.
+    gpu-07), or by its order, where both have as many (`node0` is gpu-01): these are two ways. The third
+    gives a kind its order though most names of it read alike: gpu0 to gpu7 may be gpu-01 to gpu-08.
     """
-    same = _equal(designed, seen, _folded)
-    same |= _equal({*designed} - {*same.values()}, {*seen} - same.keys(), _plain)
-    left, others = {*designed} - {*same.values()}, {*seen} - same.keys()
+    folded = _equal(designed, seen, _folded)
+    plain = folded | _equal({*designed} - {*folded.values()}, {*seen} - folded.keys(), _plain)
     ways: list[Mapping[str, str]] = []
-    for matched in (_numbered, _ordered):
+    for same, matched in ((plain, _numbered), (plain, _ordered), (folded, _ordered)):
         found = dict(same)
-        for mine, theirs in _groups(left, others):
+        for mine, theirs in _groups({*designed} - {*same.values()}, {*seen} - same.keys()):
             found |= matched(mine, theirs)
         if found and found not in ways:
             ways.append(found)
@@ -71,8 +71,21 @@ _Rows = Mapping[str, tuple[int, ...]]
 
 
 def _groups(designed: Iterable[str], seen: Iterable[str]) -> list[tuple[_Rows, _Rows]]:
-    """Return the kinds of names that may mean each other: the only ones left, or those with the same numbers."""
+    """Return the kinds of names that may mean each other: of the same letters, the only ones, of the same numbers."""
     mine, theirs = _kinds(designed), _kinds(seen)
+    words, other_words = (Counter(map(_letters, each)) for each in (mine, theirs))
+    same = {word for word in words if words[word] == other_words[word] == 1}
+    spelled = {_letters(rows): rows for rows in theirs}
+    pairs = [(rows, spelled[word]) for rows in mine if (word := _letters(rows)) in same]
+    mine, theirs = ([rows for rows in each if _letters(rows) not in same] for each in (mine, theirs))
+    return pairs + _alike(mine, theirs)
+
+
+def _letters(rows: _Rows) -> str:
+    return _SEPARATORS.sub("", skeleton(_folded(next(iter(rows)))))
+
+
+def _alike(mine: list[_Rows], theirs: list[_Rows]) -> list[tuple[_Rows, _Rows]]:
     if len(mine) == len(theirs) == 1:
         return [(mine[0], theirs[0])]
     by_numbers = Counter(frozenset(rows.values()) for rows in mine)

@@ -77,13 +77,18 @@ def agreed_adapters(votes: Votes) -> dict[str, str]:
 
 
 def agreed_numbers(votes: Votes, interfaces: Collection[str]) -> dict[str, str]:
-    """Return the port of each number that cables tell: by the one way to count that fits, else by two switches."""
+    """Return the port of each number that cables tell: by the one way to count that fits.
+
+    Two switches tell it where the names tell no way to count at all: a number against every way is a miscabled one.
+    """
     told = [(interface, int(number)) for (number, interface), count in votes.counts.items() for _ in range(count)]
     possible = ways(tuple(sorted(interfaces, key=natural)))
     fits = [sum(way.get(name) == number for name, number in told) for way in possible]
     most = max(fits, default=0)
     if most >= max(ENOUGH, BELIEVED * len(told)) and fits.count(most) == 1:
         return {str(number): name for name, number in possible[fits.index(most)].items()}
+    if any(possible):
+        return {}
     found = _clear(votes)
     return {number: name for number, name in found.items() if len(votes.devices[number, name]) >= ENOUGH}
 

@@ -5,7 +5,7 @@ that a dark leaf is one fault and not one for each of its servers, and a dark ro
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
@@ -32,17 +32,23 @@ class Outage:
 
 
 def gather(
-    missing: Iterable[Link], expected: Mapping[Port, Port], observed: Mapping[Port, Port], places: Places
+    missing: Iterable[Link],
+    expected: Mapping[Port, Port],
+    observed: Mapping[Port, Port],
+    places: Places,
+    answering: Collection[str] = (),
 ) -> dict[Outage, tuple[Link, ...]]:
     """Return what is down with the missing links that each explains; others are missing one by one.
 
     `missing` are designed links at whose ports nothing else is plugged; the mappings are `links.matching`'s.
+    `answering` are devices that are up, though nothing says which of their ports are.
     """
     left = set(missing)
     if not left:
         return {}
     found: dict[Outage, tuple[Link, ...]] = {}
-    outages = [*_dark(left, expected, observed, places), *_carriers(left, expected, places)]
+    dark = (each for each in _dark(left, expected, observed, places) if each.name not in answering)
+    outages = [*dark, *_carriers(left, expected, places)]
     queue = [(-len(outage.links), outage) for outage in outages]
     heapify(queue)
     while queue:

@@ -16,17 +16,19 @@ class Unjudged(NamedTuple):
     """Seen links that the design does not know and that are no faults, by what it knows of their ends.
 
     `beside` are at a device that it has, each with that end first, `uplinks` between switches where it has no cable
-    between any, and `outside` between devices that it does not have.
+    between any, and `outside` between devices that it does not have. `hosts`: servers are at switches of a design
+    that has none.
     """
 
     beside: tuple[tuple[Port, Port], ...] = ()
     uplinks: tuple[Link, ...] = ()
     outside: tuple[Link, ...] = ()
+    hosts: bool = False
 
     @property
     def partial(self) -> bool:
         """Whether they show that the design is of a part of what is seen."""
-        return bool(self.uplinks or self.outside)
+        return bool(self.uplinks or self.outside or self.hosts)
 
 
 def sort(
@@ -47,7 +49,10 @@ def sort(
             uplinks.append(joined)
         else:
             beside.append((joined.a, joined.b) if joined.a.device in devices else (joined.b, joined.a))
-    return Unjudged(tuple(beside), tuple(uplinks), tuple(outside))
+    none = devices.isdisjoint(servers)  # a server at what seems to be one tells that this is a switch
+    alone = {far.device for near, far in beside if none or near.device in servers}
+    hosts = any(device in strangers and strangers[device].kind != "SW" for device in alone)
+    return Unjudged(tuple(beside), tuple(uplinks), tuple(outside), hosts)
 
 
 def untold(
@@ -81,7 +86,7 @@ def unknown(
     switches = {port.device for port in expected} - set(servers)
     seen = switches.intersection(port.device for port in observed)
     if 2 * len(seen) <= len(switches) or all(observed.get(a) != b for a, b in expected.items()):
-        return sum(map(len, found))
+        return len(found.beside) + len(found.uplinks) + len(found.outside)
     return 0 if found.partial or not _joined(expected, servers) else len(found.beside)
 
 

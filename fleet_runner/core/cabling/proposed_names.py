@@ -119,23 +119,36 @@ def propose(
         untold.append(_tied(best))
         chosen = _learned(it, same)
     rules = _rules(it, chosen)
-    kept = tuple(rule for rule in rules if rule.links and rule.links >= BELIEVED * rule.cables)
+    while wrong := [rule for rule in rules if rule.sort is Sort.DEVICES and not _fits(rule)]:
+        untold += map(_misfit, wrong)  # what was learned by these is no more than they are
+        kinds_left = {kind for kind in members if kind not in {rule.kind for rule in wrong}}
+        chosen = _learned(it, {name: each for name, each in chosen.aliases.items() if kinds[each] in kinds_left})
+        rules = _rules(it, chosen)
+    kept = tuple(rule for rule in rules if _fits(rule))
     untold += [_misfit(rule) for rule in rules if rule not in kept]
     return Proposal(kept, (*untold, *chosen.untold), before, len(it.matched(*_of(it, kept))), len(it.designed))
 
 
+def _fits(rule: Rule) -> bool:
+    return rule.links > 0 and rule.links >= BELIEVED * rule.cables
+
+
 def _aliases(it: Fabric) -> list[Mapping[str, str]]:
-    """Return each way to read the names of devices that the design does not know."""
+    """Return each way to read the names of devices that the design does not know.
+
+    One that is spelled as devices that go by their own names is another of them: leaf-4 is not the design's leaf-2.
+    """
     bound = bind(it.seen, it.known)
     here = {port.device for joined in bound.links for port in joined}
     here |= {port.device for port in bound.adapters.values()}
+    spelled = {skeleton(name) for name in here & it.known.spoken.keys()}
     each_kind: list[tuple[Mapping[str, str], ...]] = []
     for switch in (False, True):
         unseen = {name for name in it.known.spoken if name not in here and (name not in it.servers) == switch}
         others = {
             name
             for name, end in bound.strangers.items()
-            if name not in bound.nameless and (end.kind == "SW") == switch
+            if name not in bound.nameless and (end.kind == "SW") == switch and skeleton(name) not in spelled
         }
         each_kind.append(candidates(unseen, others) or ({},))
     return [{**servers, **switches} for servers, switches in product(*each_kind)]

@@ -1,42 +1,64 @@
-"""Switches whose every cable is off by the same number of ports: counted otherwise, or plugged one port too far.
+"""Switches whose cables are all off by the same number of ports: counted otherwise, or plugged one port too far.
 
 A fabric tells numbers alone, so nobody can tell the two apart: names without their zero ("Port 1" is the second) look
-like a bundle that was shifted as a whole.
+like a bundle that was shifted as a whole. Servers' cables tell it: two switches that are both counted otherwise
+confirm most of each other's. Some may be plugged wrongly besides, and one may seem right by that.
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping
 
 from fleet_runner.core.cabling.binding import Bound
-from fleet_runner.core.cabling.links import Link, Port
+from fleet_runner.core.cabling.directors import port_key
+from fleet_runner.core.cabling.links import Port
+from fleet_runner.core.cabling.port_numbers import BELIEVED
 
 FEWEST = 3
 """Cables of a switch, at least, that are off alike: of fewer each is a fault of its own."""
+
+SEEMING = 10
+"""Cables that are off alike, at least, for each one that is in its designed port."""
 
 _LAST = re.compile(r"([0-9]{1,9})$", re.ASCII)
 
 
 def shifted(expected: Mapping[Port, Port], seen: Bound, servers: Collection[str]) -> frozenset[str]:
     """Return these switches. `expected` is what `links.matching` returns."""
-    wrong = [joined for joined in seen.links if expected.get(joined.a) != joined.b]
-    offsets: dict[str, list[int | None]] = {}
-    for a, b in wrong:
+    if all(expected.get(a) == b for a, b in seen.links):
+        return frozenset()
+    of_servers: dict[str, Counter[int | None]] = {}
+    of_switches: dict[str, Counter[int | None]] = {}
+    for a, b in seen.links:
         for port, far in ((a, b), (b, a)):
             goal = expected.get(far)
-            if port.device not in servers and goal is not None and goal.device == port.device:
-                offsets.setdefault(port.device, []).append(_offset(port, goal))
-    off = {device for device, each in offsets.items() if len(each) >= FEWEST and len({*each}) == 1 and each[0]}
-    if not off:
-        return frozenset()
-    return frozenset(off.difference(*(_devices(joined) for joined in seen.links.keys() - set(wrong))))
+            here = goal is not None and goal.device == port.device
+            if port.device in servers or (far.device in servers and not here):
+                continue
+            offsets = of_servers if far.device in servers else of_switches
+            off = _offset(port, goal) if goal is not None and here else None
+            offsets.setdefault(port.device, Counter())[off] += 1
+    none = Counter[int | None]()
+    devices = of_servers.keys() | of_switches.keys()
+    return frozenset(each for each in devices if _off(of_servers.get(each, none), of_switches.get(each, none)))
 
 
-def _devices(joined: Link) -> tuple[str, str]:
-    return joined.a.device, joined.b.device
+def _off(hosts: Counter[int | None], uplinks: Counter[int | None]) -> bool:
+    """Whether most cables of a switch are off alike, and next to none is in its designed port.
+
+    Where all of its cables to switches are, its ports are counted as designed, and a bundle of servers is off.
+    """
+    told = hosts if hosts.total() >= FEWEST else hosts + uplinks
+    (offset, count), *_ = told.most_common(1)
+    most = bool(offset) and count >= max(FEWEST, BELIEVED * told.total(), SEEMING * told[0])
+    return most and (told is not hosts or not uplinks or uplinks[0] < uplinks.total())
 
 
 def _offset(seen: Port, goal: Port) -> int | None:
     """Return by how many ports a cable is off; None where its port is called otherwise than the designed one."""
-    at, wanted = _LAST.search(seen.interface), _LAST.search(goal.interface)
-    alike = at and wanted and seen.interface[: at.start()] in {goal.interface[: wanted.start()], ""}
+    if seen == goal:
+        return 0
+    told, designed = (port_key(port.interface) or port.interface for port in (seen, goal))
+    at, wanted = _LAST.search(told), _LAST.search(designed)
+    alike = at and wanted and told[: at.start()] in {designed[: wanted.start()], ""}
     return int(at[1]) - int(wanted[1]) if at and wanted and alike else None

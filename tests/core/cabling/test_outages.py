@@ -6,7 +6,7 @@ from fleet_runner.core.cabling.judge import hold
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.plan import Restore
 from tests.core.cabling.fabrics import SERVERS, rails
-from tests.core.cabling.plugging import NOWHERE, at, without
+from tests.core.cabling.plugging import NOWHERE, at, judged, without
 
 DESIGN = rails(6, 4)
 DOWN = tuple(each for each in DESIGN if each.a.device in SERVERS)
@@ -34,6 +34,15 @@ def test_a_trunk_that_is_down_is_one_fault_that_names_it() -> None:
     assert fault.steps[0].startswith("Look at trunk T 12, all of whose links are down, between gpu-01 and leaf-2,")
     assert fault.subjects == ("gpu-01",)
     assert fault.devices == ("gpu-01", "leaf-2", "leaf-3", "leaf-4")
+
+
+def test_a_server_that_answers_by_its_name_is_not_dark() -> None:
+    """Its adapters have other names, and its cables sit in free ports: what is missing is told cable by cable."""
+    mine = [each for each in DOWN if each.a.device == "gpu-03"]
+    away = [link(each.a, Port(each.b.device, "60")) for each in mine]
+    found = judged(DESIGN, [*less(*mine), *away], called={each.a: f"gpu-03 x{each.a.interface}" for each in away})
+    assert [fault.kind for fault in found.faults] == [Kind.MISSING] * len(mine)
+    assert judged(DESIGN, less(*mine)).faults[0].key == "cabling/dark/gpu-03"
 
 
 def test_a_trunk_of_which_one_link_is_up_is_not_down() -> None:

@@ -121,6 +121,13 @@ def test_a_stranger_at_a_designed_port_is_a_fault_of_a_part() -> None:
     assert fault.observed == (wrong,)
 
 
+def test_hosts_at_a_design_of_uplinks_alone_are_listed() -> None:
+    """Nobody unplugs them: of hosts that design says nothing, also where it cannot tell who is a switch."""
+    uplinks = tuple(each for each in WHOLE if each not in HOSTS)
+    verdicts = held(uplinks, (*uplinks, *HOSTS[:8]))
+    assert (verdicts.faults, verdicts.matched, len(verdicts.beside)) == ((), len(uplinks), 8)
+
+
 def test_a_capture_of_another_fabric_is_suspect_for_a_part_as_well() -> None:
     """Its switches are not seen, which other names may be the reason of, or no link of it is there."""
     other = without(pod(1), "spine-1", "spine-2")

@@ -113,6 +113,53 @@ def test_no_right_cable_is_in_a_plan_by_what_is_proposed(
         assert not right.intersection(fault.expected)
 
 
+def numbered(prefix: str, start: int) -> Callable[[str], str]:
+    """Return what calls devices by a number without zeros, counted from another one."""
+    return lambda name: f"{prefix}{int(name.rpartition('-')[2]) - 1 + start}"
+
+
+def told(links: Iterable[Link], host: Callable[[str], str], leaf: Callable[[str], str]) -> list[FabricLink]:
+    """Return what a fabric tells of links whose devices it calls otherwise."""
+
+    def end(port: Port) -> FabricPort:
+        if port.device in SERVERS:
+            return FabricPort(f"{host(port.device)} {port.interface}", 1, "CA", f"{port.device}{port.interface}")
+        return FabricPort(leaf(port.device), int(port.interface), "SW", port.device)
+
+    return [FabricLink(end(a), end(b), 4, "NDR") for a, b in links]
+
+
+@pytest.mark.parametrize("missing", [None, 5])
+def test_names_that_read_alike_may_still_be_counted_from_zero(missing: int | None) -> None:
+    """gpu0 to gpu5 are gpu-01 to gpu-06, though all but gpu0 read like another one."""
+    design = spelled(DESIGN, "IB1/1/1")
+    seen = told((each for at, each in enumerate(DESIGN) if at != missing), numbered("gpu", 0), str)
+    found, verdicts = proposed(design, seen)
+    named = {row.name: row.device for rule in found.rules for row in rule.rows if row.name}
+    assert named == {f"gpu{number}": f"gpu-{number + 1:02}" for number in range(6)}
+    assert verdicts.matched == found.after == len(seen)
+
+
+def test_readings_of_leaves_and_adapters_that_turn_together_are_not_proposed() -> None:
+    """Without uplinks nobody knows whether leaf0 is leaf-1 with HCA-1 as ib0, or leaf-4 with HCA-1 as ib3."""
+    hosts = [each for each in DESIGN if each.a.device in SERVERS or each.b.device in SERVERS]
+    seen = capture(hosts, "gpu-01", "HCA-1", "leaf-1")
+    seen = [each._replace(b=each.b._replace(name=numbered("leaf", 0)(each.b.name))) for each in seen]
+    found, _ = proposed(hosts, seen)
+    assert not any(row.name for rule in found.rules for row in rule.rows)
+    assert "fit the cables alike" in " ".join(found.untold)
+
+
+def test_a_device_that_is_spelled_as_its_siblings_is_none_that_is_dark() -> None:
+    """leaf-9 is not the leaf-2 that nobody hears of."""
+    hosts = [each for each in DESIGN if each.a.device in SERVERS]
+    seen = [each for each in hosts if each.b.device != "leaf-2"]
+    others = [link(each.a, Port("leaf-9", each.b.interface)) for each in hosts if each.b.device == "leaf-2"]
+    ends = told([*seen, *others], str, str)
+    odd = [each._replace(a=each.a._replace(name=each.a.name.replace("ib1", "ib7"))) for each in ends]
+    assert proposed(hosts, odd)[0].rules == ()
+
+
 def test_names_that_fit_need_none() -> None:
     found, _ = proposed(DESIGN, capture(DESIGN, "gpu-01", "ib0", "leaf-1"))
     assert found == Proposal((), (), len(DESIGN), len(DESIGN), len(DESIGN))

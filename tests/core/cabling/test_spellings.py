@@ -271,6 +271,5 @@ def test_a_bundle_is_shifted_where_any_cable_of_the_switch_is_right() -> None:
     assert verdicts.shifted == ()
     assert {each for fault in verdicts.faults for each in fault.expected} == set(design[2:])
     words = [*design[:6], link(HOSTS[6].a, Port("leaf-1", "left")), link(HOSTS[7].a, Port("leaf-1", "right"))]
-    assert (
-        seen([link(each.a, Port("leaf-1", str(at + 1))) for at, each in enumerate(HOSTS, 1)], {}, words).shifted == ()
-    )
+    plugged = [link(each.a, Port("leaf-1", str(at + 1))) for at, each in enumerate(HOSTS, start=1)]
+    assert seen(plugged, {}, words).shifted == ("leaf-1",)
