@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from fleet_runner.core.base.natural_order import natural
 from fleet_runner.core.cabling.aliases import called
-from fleet_runner.core.cabling.binding import bind
+from fleet_runner.core.cabling.binding import Bound, bind
 from fleet_runner.core.cabling.links import Link
 from fleet_runner.core.cabling.misnamed import Sort
 from fleet_runner.core.cabling.name_patterns import candidates, glob, skeleton
@@ -109,6 +109,8 @@ def propose(
     patterns = {kind: glob(devices, known.spoken) or kind for kind, devices in members.items()}
     it = Fabric(frozenset(designed), tuple(seen), known, servers, kinds, members, patterns)
     before = len(it.matched({}, known))
+    if why := _counted_otherwise(it):
+        return Proposal((), (why,), before, before, len(it.designed))
     readings = [_learned(it, aliases) for aliases in _aliases(it)]
     fits = [len(it.matched(each.aliases, each.known)) for each in readings]
     best = [each for each, fit in zip(readings, fits, strict=True) if fit == max(fits)]
@@ -133,22 +135,42 @@ def _fits(rule: Rule) -> bool:
     return rule.links > 0 and rule.links >= BELIEVED * rule.cables
 
 
-def _aliases(it: Fabric) -> list[Mapping[str, str]]:
-    """Return each way to read the names of devices that the design does not know.
+def _here(bound: Bound) -> set[str]:
+    """Return the devices that are seen, by their ports or by their names."""
+    here = {port.device for joined in bound.links for port in joined}
+    return here | {port.device for port in bound.adapters.values()}
 
-    One that is spelled as devices that go by their own names is another of them: leaf-4 is not the design's leaf-2.
+
+def _counted_otherwise(it: Fabric) -> str:
+    """Say where a device may be called by its neighbour's name, which no cable tells from cables that are wrong.
+
+    That is so where one is seen that the design does not know, spelled as those that it does, and one of these is
+    not seen.
     """
     bound = bind(it.seen, it.known)
-    here = {port.device for joined in bound.links for port in joined}
-    here |= {port.device for port in bound.adapters.values()}
-    spelled = {skeleton(name) for name in here & it.known.spoken.keys()}
+    here = _here(bound)
+    unseen = {skeleton(name): name for name in sorted(it.known.spoken.keys() - here, reverse=True)}
+    spelled = {skeleton(name) for name in here & it.known.spoken.keys()} & unseen.keys()
+    odd = next((name for name in sorted(bound.strangers.keys() - bound.nameless) if skeleton(name) in spelled), "")
+    if not odd:
+        return ""
+    return (
+        f"{odd!r} is seen and not designed, {unseen[skeleton(odd)]!r} is designed and not seen: is it another device,"
+        " or are all of this kind counted from another number? Say it with --names: nothing is proposed before"
+    )
+
+
+def _aliases(it: Fabric) -> list[Mapping[str, str]]:
+    """Return each way to read the names of devices that the design does not know."""
+    bound = bind(it.seen, it.known)
+    here = _here(bound)
     each_kind: list[tuple[Mapping[str, str], ...]] = []
     for switch in (False, True):
         unseen = {name for name in it.known.spoken if name not in here and (name not in it.servers) == switch}
         others = {
             name
             for name, end in bound.strangers.items()
-            if name not in bound.nameless and (end.kind == "SW") == switch and skeleton(name) not in spelled
+            if name not in bound.nameless and (end.kind == "SW") == switch
         }
         each_kind.append(candidates(unseen, others) or ({},))
     return [{**servers, **switches} for servers, switches in product(*each_kind)]

@@ -157,7 +157,9 @@ def test_a_device_that_is_spelled_as_its_siblings_is_none_that_is_dark() -> None
     others = [link(each.a, Port("leaf-9", each.b.interface)) for each in hosts if each.b.device == "leaf-2"]
     ends = told([*seen, *others], str, str)
     odd = [each._replace(a=each.a._replace(name=each.a.name.replace("ib1", "ib7"))) for each in ends]
-    assert proposed(hosts, odd)[0].rules == ()
+    found, _ = proposed(hosts, odd)
+    assert (found.rules, len(found.untold)) == ((), 1)
+    assert found.untold[0].startswith("'leaf-9' is seen and not designed, 'leaf-2' is designed and not seen: ")
 
 
 def test_names_that_fit_need_none() -> None:
