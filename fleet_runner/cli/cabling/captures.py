@@ -51,12 +51,21 @@ def _undesigned(_: str) -> str:
     return ""
 
 
-def text(path: Path) -> str:
-    """Return a file's text, in UTF-8 or in the UTF-16 of Windows; "-" is standard input."""
+def content(path: Path) -> bytes:
+    """Return what a file holds; "-" is standard input."""
     try:
-        raw = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
+        return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
     except OSError as error:
         raise FleetError(f"{path}: {error.strerror}; name a file that can be read") from error
+
+
+def text(path: Path) -> str:
+    """Return a file's text; "-" is standard input."""
+    return decoded(content(path))
+
+
+def decoded(raw: bytes) -> str:
+    """Return text that is in UTF-8 or in the UTF-16 of Windows."""
     return raw.decode("utf-16" if raw.startswith(_UTF16) else "utf-8", errors="replace")
 
 

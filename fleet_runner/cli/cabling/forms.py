@@ -1,18 +1,14 @@
 """A design in files, each told by what it holds: a workbook, or text in one of several forms; all are one design."""
 
-import codecs
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from fleet_runner.adapters.files import workbooks
-from fleet_runner.cli.cabling.captures import STDIN
+from fleet_runner.cli.cabling.captures import STDIN, content, decoded
 from fleet_runner.cli.cabling.text import note
 from fleet_runner.core.base.errors import FleetError, SourceError
 from fleet_runner.core.checks.parsers import cables_forms, cables_table
 from fleet_runner.core.checks.parsers.cables_sheet import Row, Sheet, whole
-
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def read(paths: Sequence[Path]) -> tuple[Row, ...]:
@@ -25,14 +21,10 @@ def read(paths: Sequence[Path]) -> tuple[Row, ...]:
 
 def _sheets(path: Path) -> list[Sheet]:
     name = "standard input" if path == STDIN else path.name
-    try:
-        raw = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
-    except OSError as error:
-        raise FleetError(f"{path}: {error.strerror}; name a file that can be read") from error
+    raw = content(path)
     if workbooks.begins(raw):
         return _workbook(raw, name)
-    text = raw.decode("utf-16" if raw.startswith(_UTF16) else "utf-8", errors="replace")
-    return [cables_forms.read(text, name)]
+    return [cables_forms.read(decoded(raw), name)]
 
 
 def _workbook(raw: bytes, name: str) -> list[Sheet]:
