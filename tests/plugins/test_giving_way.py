@@ -253,14 +253,20 @@ def test_what_a_helper_starts_is_ours_and_ends_with_it(
     assert not holders(gpu)
 
 
+@pytest.mark.parametrize("order", ["left", "left[::-1]"])
 def test_a_supervisor_that_sees_nobody_lets_nothing_run_on(
-    module: ModuleType, asked: dict[str, Any], gpu: Path, tmp_path: Path
+    module: ModuleType, asked: dict[str, Any], gpu: Path, tmp_path: Path, order: str
 ) -> None:
-    """As with no descriptor left for long: whoever has come is not seen, and the test is lost, which says why."""
+    """As with no descriptor left for long: whoever has come is not seen, and the test is lost, which says why.
+
+    Nor does what a job begins because a part of it was ended first.
+    """
     first = "        processes = table()\n"
     gone = f"        if os.path.exists('{tmp_path}/blind'):\n            raise OSError('none left')\n"
     blind = SUPERVISOR["watch.py"].replace(first, first + gone)
+    kill = "os.kill(pid, signal.SIGKILL)"
     short = SUPERVISOR["supervise.py"].replace("BLIND = 10.0", "BLIND = 1.5")
+    short = short.replace("for pid in left:", f"for pid in {order}:").replace(kill, f"{kill}, time.sleep(0.1)")
     assert blind != SUPERVISOR["watch.py"]
     asked |= {"programs": {"watch.py": blind, "supervise.py": short}}
     assert module.ensure(asked)[0]

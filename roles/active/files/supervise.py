@@ -249,6 +249,16 @@ except (ImportError, OSError):
     LIBC = None
 
 
+def _end_family() -> None:
+    """End whatever descends from this process, and what that begins while it is ended."""
+    until = time.monotonic() + PATIENCE
+    while (left := sorted(family(table(), os.getpid()) - {os.getpid()})) and time.monotonic() < until:
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(PAUSE)
+
+
 def main() -> None:
     """Run the chain whose folder is named; the lock stays open, and so taken, for as long as this lives."""
     os.chdir("/")
@@ -259,9 +269,7 @@ def main() -> None:
         over["reason"] = Chain(folder).run()
     except Exception as error:
         over["error"] = f"{ENDED}{error!r:.200}"
-        for pid in family(table(), os.getpid()) - {os.getpid()}:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+        _end_family()
         raise
     finally:
         with contextlib.suppress(OSError):
