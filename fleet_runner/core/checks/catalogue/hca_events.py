@@ -23,6 +23,10 @@ def _rule(code: str, word: str, said: str) -> Rule:
     return Rule(code, word, re.compile(rf"{where}(?:\w{{1,40}}:\d{{1,6}}:(?:\(pid \d{{1,8}}\):)? )?{said}", re.ASCII))
 
 
+_SILENT = "its firmware did not answer the driver in time"
+
+_HELD = "it sent nothing from a queue for too long; the driver opened the queue anew"
+
 _SICK = (Remedy.REBOOT, "its firmware does not answer any more, or says itself that it failed", "HCA {}")
 
 _WARM = (Remedy.RECORD, "it, or the module in its port, was too warm", "HCA {}")
@@ -67,6 +71,75 @@ LOGGED = (
         "the module in its port had an error",
         "HCA {}",
     ),
+    Known(
+        _rule(
+            "hca.stopped", "ENABLE_HCA(0x104) timeout", r"(?P<why>ENABLE_HCA\(0x104\) timeout)\. Will cause a leak"
+        ),
+        Remedy.REBOOT,
+        "its firmware did not answer when the driver started it",
+        "HCA {}",
+    ),
+    Known(
+        _rule(
+            "hca.command_timeout",
+            "timeout. Will cause a leak of a command resource",
+            r"(?P<why>(?!ENABLE_HCA)[A-Z0-9_]{1,40}\(0x[0-9a-f]{1,4}\) timeout)\. Will cause a leak",
+        ),
+        Remedy.WATCH,
+        _SILENT,
+        "HCA {}",
+    ),
+    Known(
+        _rule(
+            "hca.access_failed",
+            "ACCESS_REG(0x805)",
+            r"(?P<why>ACCESS_REG\(0x805\) (?:op_mod\(0x[0-9a-f]{1,4}\) )?failed[^\n]{0,120})",
+        ),
+        Remedy.WATCH,
+        "its firmware refused to read or write a register; tools that ask for what it has not see that, too",
+        "HCA {}",
+    ),
+    Known(
+        _rule("hca.queue_timeout", "TX timeout detected", r"(?P<why>TX timeout detected)"),
+        Remedy.WATCH,
+        _HELD,
+        "HCA {}",
+    ),
+    Known(
+        _rule("hca.queue_timeout", "RX timeout on channel", r"(?P<why>RX timeout on channel: \d{1,5}[^\n]{0,60})"),
+        Remedy.WATCH,
+        _HELD,
+        "HCA {}",
+    ),
+    # The driver of NVIDIA's adapters says the same itself, right after: see above.
+    Known(
+        Rule(
+            "nic.queue_timeout",
+            "NETDEV WATCHDOG: ",
+            re.compile(
+                r"NETDEV WATCHDOG: (?P<what>[\w.@-]{1,15}) \((?!mlx5)[\w-]{1,40}\): "
+                r"(?P<why>transmit queue \d{1,5} timed out[^\n]{0,20})",
+                re.ASCII,
+            ),
+        ),
+        Remedy.WATCH,
+        _HELD,
+        "interface {}",
+    ),
+    Known(
+        Rule(
+            "nic.queue_timeout",
+            "NETDEV WATCHDOG: ",
+            re.compile(
+                r"(?!mlx5)[\w-]{1,40} [\w:.@-]{1,40} (?P<what>[\w.@-]{1,15}): NETDEV WATCHDOG: (?:CPU: \d{1,5}: )?"
+                r"(?P<why>transmit queue \d{1,5} timed out[^\n]{0,20})",
+                re.ASCII,
+            ),
+        ),
+        Remedy.WATCH,
+        _HELD,
+        "interface {}",
+    ),
     # NVIDIA's own people call it benign: some adapters log it at each boot, and run at full speed.
     Known(
         _rule(
@@ -79,7 +152,8 @@ LOGGED = (
         "HCA {}",
     ),
 )
-"""What the driver of NVIDIA's adapters logs (drivers/net/ethernet/mellanox/mlx5/core: events.c, health.c)."""
+"""What drivers log: that of NVIDIA's adapters (mlx5/core: cmd.c, events.c, health.c, en_main.c), and the kernel of
+any (net/sched/sch_generic.c)."""
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
@@ -97,9 +171,16 @@ CHECK = Check(
     section=NAME,
     codes=(
         Code("hca.firmware_failed", (Remedy.REBOOT,), "an adapter's firmware does not answer, or failed"),
+        Code("hca.stopped", (Remedy.REBOOT,), "an adapter's firmware did not answer when its driver started it"),
+        Code("hca.command_timeout", (Remedy.WATCH,), "an adapter's firmware did not answer a command in time"),
+        Code("hca.access_failed", (Remedy.WATCH,), "an adapter's firmware refused to read or write a register"),
+        Code(
+            "hca.queue_timeout", (Remedy.WATCH,), "a queue of an adapter stood still; a limit a day asks for triage"
+        ),
+        Code("nic.queue_timeout", (Remedy.WATCH,), "likewise, a queue of an adapter of another maker"),
         Code("hca.hot", (Remedy.RECORD,), "an adapter or its module was too warm; `optics` and `sensors` decide"),
         Code("hca.module", (Remedy.RECORD,), "a module had an error (power, EEPROM, a short); `ib_ports` decides"),
         Code("hca.slot_power", (Remedy.RECORD,), "a slot advertises less power than the adapter may ask for"),
     ),
-    source="The messages of the Linux kernel's mlx5 driver (events.c, health.c); gpud and NVSentinel look for them.",
+    source="The messages of the Linux kernel and its mlx5 driver; gpud and NVSentinel look for most of them.",
 )

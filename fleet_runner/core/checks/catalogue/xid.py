@@ -1,17 +1,21 @@
 """Did the driver log an Xid (or an NVSwitch an SXid) since the node booted that asks for something?"""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.answers import about, conclude, fault_key, text_of
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import xid as parser
 from fleet_runner.core.checks.parsers.kernel_lines import readable
 from fleet_runner.core.checks.parsers.xid import KernelLog, SxidLine, XidLine
+from fleet_runner.core.checks.shared import driver_messages, gpus, kernel_messages
+from fleet_runner.core.checks.shared.driver_messages import NO_START
 from fleet_runner.core.checks.shared.treated_faults import TREATED, untreated
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
-from fleet_runner.core.faults import nvlink5, sxid
+from fleet_runner.core.faults import nvlink4, nvlink5, sxid
 from fleet_runner.core.faults.xid import NVLINK, NVLINK5, RECOVERY, RECOVERY_ACTION, row
 
 UNITS_SHOWN = 4
@@ -26,7 +30,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
     log = _news(parser.parse(text_of(readings["dmesg"])), expected, readings["dmesg"].at)
     switches = _sxids(log, expected.node)
     paired = any(finding.remedy is not Remedy.RECORD for finding in switches)
-    findings = [*_xids(log, expected.node, paired=paired), *switches]
+    xids = _xids(log, expected.node, paired=paired)
+    findings = [*xids, *switches, *_unnumbered(readings, expected, [*xids, *switches])]
     counts = Counter(line.code for line in log.xids)
     observed = {
         "xids": {str(code): count for code, count in sorted(counts.items())},
@@ -55,6 +60,30 @@ def _xids(log: KernelLog, node: str, *, paired: bool) -> list[Finding]:
     for line in log.xids:
         by_fault.setdefault((line.pci, line.code), []).append(line)
     return [of_xid(lines, node, paired=paired) for lines in by_fault.values()]
+
+
+def _unnumbered(readings: Readings, expected: Expected, numbered: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield what the driver says without an Xid, unless one has told the same; a GPU that is there is well again."""
+    found = kernel_messages.findings(readings["dmesg"], driver_messages.LOGGED, expected)
+    there = _answering(readings)
+    for finding in found:
+        if driver_messages.explained(finding.component, numbered):
+            continue
+        if finding.code == NO_START and finding.component.removeprefix("GPU ").lower() in there:
+            message = f"{finding.message}; nvidia-smi sees it now"
+            yield replace(finding, message=message, remedy=Remedy.RECORD)
+        else:
+            yield finding
+
+
+def _answering(readings: Readings) -> frozenset[str]:
+    """Return the addresses of the GPUs that nvidia-smi sees; none where it was not asked, or has no answer."""
+    if "nvidia_smi" not in readings:
+        return frozenset()
+    try:
+        return frozenset(gpu.pci for gpu in gpus.answering(readings))
+    except EvidenceError:
+        return frozenset()
 
 
 def of_xid(lines: Sequence[XidLine], node: str, *, paired: bool) -> Finding:
@@ -89,11 +118,18 @@ def remedy(lines: Sequence[XidLine], *, paired: bool) -> Remedy:
     code = lines[-1].code
     if code == RECOVERY_ACTION:
         return RECOVERY.get(lines[-1].action or "", row(code).remedy)
-    if code == NVLINK and paired:
-        return Remedy.RESET
+    if code == NVLINK:
+        return Remedy.RESET if paired else max(map(_nvlink4, lines), key=list(Remedy).index)
     if code in NVLINK5:
-        return max((_nvlink5(line) for line in lines), key=list(Remedy).index)
+        return max(map(_nvlink5, lines), key=list(Remedy).index)
     return row(code).remedy
+
+
+def _nvlink4(line: XidLine) -> Remedy:
+    if not line.fatal:
+        return row(line.code).remedy
+    decoded = nvlink4.decode(line.text)
+    return Remedy.RESET if decoded is None else decoded.remedy
 
 
 def _nvlink5(line: XidLine) -> Remedy:
@@ -104,7 +140,12 @@ def _nvlink5(line: XidLine) -> Remedy:
 
 
 def _units(lines: Sequence[XidLine]) -> str:
-    """Say which units of which links NVLink 5 errors are about, and where to look."""
+    """Say which links NVLink errors are about, for NVLink 5 which units of them, and where to look."""
+    if lines[-1].code == NVLINK:
+        older = [each for each in (nvlink4.decode(line.text) for line in lines) if each is not None]
+        links = dict.fromkeys(f"link {each.link}" for each in older)
+        meanings = dict.fromkeys(each.meaning for each in older if each.meaning)
+        return "".join(f"; {each}" for each in (", ".join(list(links)[:UNITS_SHOWN]), *list(meanings)[:1]) if each)
     decoded = [found for line in lines if (found := nvlink5.decode(line.code, line.text)) is not None]
     where = dict.fromkeys(f"{each.unit} of link {each.link}" if each.link >= 0 else each.unit for each in decoded)
     look = dict.fromkeys(each.look for each in decoded if each.look)
@@ -145,6 +186,7 @@ CHECK = Check(
     name="xid",
     question="Did the GPUs' driver log an error since boot that asks for more than to be recorded?",
     reads=("dmesg",),
+    also=("nvidia_smi",),
     judge=judge,
     codes=(
         Code("xid.*", tuple(Remedy)[: tuple(Remedy).index(Remedy.RMA)], "an Xid of this number, as its row says"),
@@ -153,6 +195,18 @@ CHECK = Check(
             (Remedy.RECORD, Remedy.WATCH, Remedy.RESET, Remedy.REBOOT),
             "an NVSwitch error of this number: its line's severity, or NVIDIA's tables where it names none",
         ),
+        Code(
+            driver_messages.STUCK,
+            (Remedy.RESET,),
+            "a GPU's system processor (GSP) does not answer, or the driver says that a GPU must be reset; without an"
+            " Xid that tells the same",
+        ),
+        Code(
+            driver_messages.NO_START,
+            (Remedy.RESET, Remedy.RECORD),
+            "the driver could not start a GPU; recorded only once nvidia-smi sees it",
+        ),
+        Code(driver_messages.NVLINK, (Remedy.RESET,), "the driver could not find out which NVLinks are connected"),
     ),
-    source="NVIDIA's Xid catalogue (172 codes, and its table of bits for 144 to 150) and its Fabric Manager guide",
+    source="NVIDIA's Xid catalogue (172 codes, its bits of 74 and of 144 to 150), Fabric Manager guide, driver",
 )

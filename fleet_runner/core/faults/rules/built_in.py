@@ -20,7 +20,7 @@ BUILT_IN: tuple[Rule, ...] = (
     # again every few hours, and when it has ended.
     Rule(("alert.*",), remedy=Remedy.WATCH, quiet=1 * DAY, source=_JUDGEMENT),
     # A silent GPU is no healed one: what needs a remedy stands until that, or a check, has proved it gone.
-    Rule(("xid.*", "sxid.*"), quiet=2 * DAY, source=_JUDGEMENT),
+    Rule(("xid.*", "sxid.*", "gpu.driver_*"), quiet=2 * DAY, source=_JUDGEMENT),
     # Only power taken away brings the GPU back, and the work that used it has died with it; that of the others may be
     # well, and is waited for.
     Rule(("xid.79",), remedy=Remedy.POWER_CYCLE, at_once=True, source=_CATALOGUE),
@@ -34,8 +34,9 @@ BUILT_IN: tuple[Rule, ...] = (
     Rule(("xid.43", "xid.45", "xid.94"), remedy=Remedy.RECORD, quiet=1 * HOUR, source=_CATALOGUE),
     Rule(("xid.31",), remedy=Remedy.TRIAGE, repeats=2, within=1 * DAY, source=_CATALOGUE),
     Rule(("xid.13",), remedy=Remedy.TRIAGE, repeats=5, within=1 * DAY, source=_JUDGEMENT),
-    # The NVSwitch says which side of a link it was; alone a GPU's word asks for nothing.
-    Rule(("xid.74",), remedy=Remedy.RESET, beside=("sxid.*",), source=_CATALOGUE),
+    # A queue that stands still once is opened anew by its driver; one that does so all day needs a person.
+    Rule(("hca.queue_timeout", "nic.queue_timeout"), remedy=Remedy.TRIAGE, repeats=20, within=1 * DAY,
+         source=_JUDGEMENT),
     # What is foreseen is no fault yet, and is said once a night: what is not said for some nights is over.
     Rule(("foresight.*",), remedy=Remedy.WATCH, quiet=3 * DAY, source=_JUDGEMENT),
     # A service is started anew before a node is booted anew.

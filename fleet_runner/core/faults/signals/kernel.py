@@ -20,7 +20,7 @@ from fleet_runner.core.checks.catalogue.xid import of_sxid, of_xid
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.checks.parsers import xid
 from fleet_runner.core.checks.parsers.xid import FALLEN_OFF_THE_BUS, SxidLine, XidLine
-from fleet_runner.core.checks.shared import kernel_messages
+from fleet_runner.core.checks.shared import driver_messages, kernel_messages
 from fleet_runner.core.checks.verdicts import Finding, Remedy
 from fleet_runner.core.faults.signals.clock import settled
 from fleet_runner.core.faults.signals.signal import Signal, Source
@@ -34,9 +34,9 @@ LONGEST = 2000
 
 TABLE = (
     *kernel_log.LOGGED, *hca_events.LOGGED, *memory_errors.LOGGED, *file_systems.LOGGED, *disk_health.LOGGED,
-    *pcie.LOGGED,
+    *pcie.LOGGED, *driver_messages.LOGGED,
 )  # fmt: skip
-"""Every message of the kernel that a check looks for, but those of GPUs."""
+"""Every message of the kernel that a check looks for, but those with an Xid."""
 
 _GPU = ("Xid (", "fallen off the bus")
 _BEGINS = "NVRM: The NVIDIA GPU "
@@ -66,24 +66,36 @@ def read(told: Iterable[Line], heard: float) -> tuple[Signal, ...]:
 
 def _of_node(mine: Sequence[Line], heard: float) -> Iterator[Signal]:
     whole = "\n".join(line.text for line in mine)
+    numbered = list(_gpus(mine)) if any(mark in whole for mark in _GPU) else []
+    told = [each.finding for each in numbered]
     table = [known for known in TABLE if known.rule.word in whole]
     if table:
         for line in mine:
-            yield from _logged(line, table, heard)
-    if any(mark in whole for mark in _GPU):
-        yield from _gpus(mine, heard)
+            for finding in _logged(line, table):
+                if finding.code not in driver_messages.CODES or not driver_messages.explained(
+                    finding.component, told
+                ):
+                    yield _signal(line, finding, heard)
+    yield from (_signal(each.line, each.finding, heard, ended=each.ended) for each in numbered)
 
 
-def _logged(line: Line, table: Sequence[kernel_messages.Known], heard: float) -> Iterator[Signal]:
+def _logged(line: Line, table: Sequence[kernel_messages.Known]) -> Iterator[Finding]:
     codes = {each.rule.code for each in table if each.rule.word in line.text}
     if codes:
         known = [each for each in TABLE if each.rule.code in codes]  # the first row of a code says what it means
         reading = Reading("line", ReadEnd.OK, f"{line.text}\n")
-        for finding in kernel_messages.findings(reading, known, Expected(line.host)):
-            yield _signal(line, finding, heard)
+        yield from kernel_messages.findings(reading, known, Expected(line.host))
 
 
-def _gpus(mine: Sequence[Line], heard: float) -> Iterator[Signal]:
+class _Numbered(NamedTuple):
+    """What an Xid or SXid tells, and whether it tells that all is well again."""
+
+    line: Line
+    finding: Finding
+    ended: bool = False
+
+
+def _gpus(mine: Sequence[Line]) -> Iterator[_Numbered]:
     xids: list[tuple[Line, XidLine]] = []
     sxids: list[tuple[Line, SxidLine]] = []
     for index, line in enumerate(mine):
@@ -96,9 +108,8 @@ def _gpus(mine: Sequence[Line], heard: float) -> Iterator[Signal]:
     paired = any(finding.remedy is not Remedy.RECORD for _, finding in switches)
     for line, each in _once(xids):
         well = each.code == RECOVERY_ACTION and each.action == _WELL
-        yield _signal(line, of_xid([each], line.host, paired=paired), heard, ended=well)
-    for line, finding in switches:
-        yield _signal(line, finding, heard)
+        yield _Numbered(line, of_xid([each], line.host, paired=paired), well)
+    yield from (_Numbered(line, finding) for line, finding in switches)
 
 
 def _begun(mine: Sequence[Line], index: int) -> str:

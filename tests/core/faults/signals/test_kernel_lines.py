@@ -58,10 +58,10 @@ def test_a_push_tells_what_the_sweep_finds(name: str) -> None:
 
 
 def test_an_nvlink_error_beside_a_fatal_one_of_the_switch_asks_for_a_reset() -> None:
-    """In whichever order; alone it is watched. What follows a switch's first line is no event of its own."""
+    """In whichever order; alone it is watched unless it is fatal itself. A switch's next lines are none."""
     fatal = SXID + "20034, Fatal, Link 30 LTSSM Fault Up"
     more = SXID + "20034, Severity 1 Engine instance 62 Sub-engine instance 00", SXID + "20034, Data {0x1, 0x2}"
-    link = XID + "74, pid=1, NVLink: fatal error detected on link 6(0x10000, 0x0)"
+    link = XID + "74, pid=1, NVLink: error detected on link 6"
     for push in ((fatal, *more, link), (link, fatal, *more)):
         assert {(each.code, each.remedy) for each in told(*push)} == {
             ("xid.74", Remedy.RESET), ("sxid.20034", Remedy.RESET),
@@ -70,6 +70,16 @@ def test_an_nvlink_error_beside_a_fatal_one_of_the_switch_asks_for_a_reset() -> 
     assert [each.remedy for each in told(link)] == [Remedy.WATCH]
     assert [each.remedy for each in told(SXID + "20034, Non-fatal, Link 30", link)] == [Remedy.WATCH, Remedy.RECORD]
     assert told(*more) == ()
+    assert [each.remedy for each in told(link.replace("error", "fatal error"))] == [Remedy.RESET]
+
+
+def test_what_the_driver_says_beside_an_xid_is_told_once() -> None:
+    """Without one it is told by itself."""
+    words = "NVRM: nvAssertFailedNoLog: Assertion failed: Back to back GSP RPC timeout detected! GPU marked for reset"
+    for number in ("119, pid=1, Timeout after 6s of waiting for RPC response from GPU1 GSP!", "120, pid=1, GSP task"):
+        assert [each.code for each in told(words, XID + number)] == [f"xid.{number[:3]}"]
+    assert [each.code for each in told(words, XID + "31, pid=1, MMU Fault")] == ["gpu.driver_stuck", "xid.31"]
+    assert [(each.component, each.remedy) for each in told(words)] == [("GPU", Remedy.RESET)]
 
 
 def test_a_gpu_falls_off_the_bus_once() -> None:
@@ -117,7 +127,7 @@ def test_what_only_quotes_the_driver_tells_nothing(line: str) -> None:
 
 def test_lines_of_several_nodes_are_judged_apart() -> None:
     """The switch of one is no company for another's GPU."""
-    both = [Line("a", SXID + "20034, Fatal, Link 30"), Line("b", XID + "74, pid=1, NVLink: fatal error")]
+    both = [Line("a", SXID + "20034, Fatal, Link 30"), Line("b", XID + "74, pid=1, NVLink: error")]
     assert {(each.node, each.remedy) for each in read(both, NOW)} == {("a", Remedy.RESET), ("b", Remedy.WATCH)}
 
 

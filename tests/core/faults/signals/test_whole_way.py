@@ -64,10 +64,10 @@ def test_a_lost_gpu_is_an_alarm_at_once() -> None:
     [((0, (FATAL, LINK)),), ((0, (LINK, FATAL)),), ((0, (FATAL,)), (60, (LINK,))), ((0, (LINK,)), (60, (FATAL,)))],
 )
 def test_an_nvlink_error_counts_beside_the_switchs(pushes: tuple[Pushed, ...]) -> None:
-    """In one push or in two, whichever is first; alone, or hours apart, it does not."""
+    """In one push or in two, whichever is first; alone, too, since it is fatal."""
     assert asked(*pushes)["xid.74"] == (Remedy.RESET, False)
-    assert asked((0, (LINK,))) == {}
-    assert "xid.74" not in asked((0, (FATAL,)), (7200, (LINK,)))
+    assert asked((0, (LINK,))) == {"xid.74": (Remedy.RESET, False)}
+    assert asked((0, (LINK.replace("fatal ", ""),)))["xid.74"] == (Remedy.WATCH, False)
 
 
 def test_an_applications_fault_counts_when_it_comes_again() -> None:

@@ -1,0 +1,97 @@
+"""Did the GPUs' driver say something without an Xid?"""
+
+import pytest
+
+from fleet_runner.core.checks.parsers import nvidia_smi
+from fleet_runner.core.checks.verdicts import Remedy, Verdict
+from tests.core.checks.catalogue.judging import judged, remedies
+from tests.core.checks.healthy import text_of
+
+AT = "2025-03-01T09:31:00,500000+00:00 "
+BOOT = f"{AT}Linux version 6.8.0-40-generic\n"
+GPU = "0000:18:00.0"
+
+ACTION = "GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)"
+
+STUCK = [
+    "NVRM: nvAssertOkFailedNoLog: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED] (0x00000062) returned",
+    "NVRM: GPU6 nvCheckOkFailedNoLog: Check failed: Reset required [NV_ERR_RESET_REQUIRED] (0x00000062) returned",
+    "NVRM: nvAssertFailedNoLog: Assertion failed: Back to back GSP RPC timeout detected! GPU marked for reset",
+    "NVRM: GPU0 _kgspIsHeartbeatTimedOut: Heartbeat timed out, diff 5201 timeout 5200",
+    "NVRM: _kgspRpcRecvPoll: GSP RM heartbeat timed out",
+    "NVRM: GPU0 _kgspRpcRecvPoll: LibOS heartbeat timed out",
+    "NVRM: _issueRpcAndWait: rpcRecvPoll timedout for fn 76 sequence 4129!",
+]  # fmt: skip
+"""What says that a GPU's system processor hangs."""
+
+STARTS = [
+    f"NVRM: GPU {GPU}: RmInitAdapter failed! (0x62:0x65:1792)",
+    f"NVRM: GPU {GPU}: rm_init_adapter failed, device minor number 5",
+]
+
+
+@pytest.mark.parametrize("line", STUCK)
+def test_a_gpu_that_hangs_is_reset(line: str) -> None:
+    """Which one it is the line does not say, so that all are; however often it is logged, it is one fault."""
+    result = judged("xid", {"dmesg": f"{BOOT}{AT}{line}\n{AT}{line}\n"})
+    assert remedies(result) == {"gpu.driver_stuck": Remedy.RESET}
+    (finding,) = result.findings
+    assert finding.component == "GPU"
+    assert "logged 2 times" in finding.message
+
+
+@pytest.mark.parametrize("line", STUCK)
+@pytest.mark.parametrize(
+    "code",
+    ["119, pid=1, Timeout after 6s", "154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)"],
+)
+def test_beside_an_xid_that_tells_the_same_it_is_told_once(line: str, code: str) -> None:
+    """The Xid names the GPU."""
+    result = judged("xid", {"dmesg": f"{BOOT}{AT}{line}\n{AT}NVRM: Xid (PCI:{GPU[:-2]}): {code}\n"})
+    assert [finding.code for finding in result.findings] == [f"xid.{code[:3]}"]
+
+
+@pytest.mark.parametrize("line", STARTS)
+def test_a_gpu_that_does_not_start_is_reset(line: str) -> None:
+    """Unless nvidia-smi sees it by now; an Xid of another GPU tells nothing of this one."""
+    other = f"{AT}NVRM: Xid (PCI:0000:2a:00): 79, GPU has fallen off the bus.\n"
+    result = judged("xid", {"dmesg": f"{BOOT}{AT}{line}\n{other}"})
+    assert remedies(result) == {"xid.79": Remedy.REBOOT, "gpu.driver_no_start": Remedy.RESET}
+    assert {finding.component for finding in result.findings} == {f"GPU {GPU}", "GPU 0000:2a:00.0"}
+    same = f"{AT}NVRM: Xid (PCI:{GPU[:-2]}): 79, GPU has fallen off the bus.\n"
+    assert set(remedies(judged("xid", {"dmesg": f"{BOOT}{AT}{line}\n{same}"}))) == {"xid.79"}
+
+
+def test_a_gpu_that_started_since_is_only_recorded() -> None:
+    """A moment of the boot costs no healthy GPU its work; where nvidia-smi has no answer, the log's word stands."""
+    there = text_of("nvidia_smi/h100_two_idle.xml")
+    pci = nvidia_smi.parse(there).gpus[0].pci
+    log = f"{BOOT}{AT}NVRM: GPU {pci}: RmInitAdapter failed! (0x62:0x65:1792)\n"
+    for smi, remedy in ((there, Remedy.RECORD), ("", Remedy.RESET), (there[:100], Remedy.RESET)):
+        assert remedies(judged("xid", {"dmesg": log, "nvidia_smi": smi})) == {"gpu.driver_no_start": remedy}
+    assert "nvidia-smi sees it now" in judged("xid", {"dmesg": log, "nvidia_smi": there}).findings[0].message
+
+
+def test_nvlinks_that_cannot_be_found_out_ask_for_a_reset() -> None:
+    """As the driver logs it."""
+    line = "NVRM: knvlinkUpdatePostRxDetectLinkMask_IMPL: Failed to update Rx Detect Link mask!"
+    assert remedies(judged("xid", {"dmesg": f"{BOOT}{AT}{line}\n"})) == {"gpu.driver_nvlink": Remedy.RESET}
+
+
+@pytest.mark.parametrize(
+    ("registers", "remedy"),
+    [("", Remedy.RESET), ("(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)", Remedy.RESET),
+     ("(0x0, 0x0, 0x0, 0x0, 0x100000, 0x0, 0x0)", Remedy.RECORD)],
+)  # fmt: skip
+def test_a_fatal_nvlink_error_asks_for_a_reset_by_itself(registers: str, remedy: Remedy) -> None:
+    """Without a word of the NVSwitch; its registers say which link it is, and more."""
+    line = f"NVRM: Xid (PCI:{GPU[:-2]}): 74, pid='<unknown>', NVLink: fatal error detected on link 14{registers}"
+    (finding,) = judged("xid", {"dmesg": f"{BOOT}{AT}{line}\n"}).findings
+    assert (finding.code, finding.remedy) == ("xid.74", remedy)
+    assert ("link 14" in finding.message) == bool(registers)
+
+
+@pytest.mark.parametrize("line", [*STUCK, *STARTS])
+def test_others_may_quote_the_driver(line: str) -> None:
+    """A process that writes to the kernel's log is not believed."""
+    assert judged("xid", {"dmesg": f"{BOOT}{AT}systemd[1]: said: {line}\n"}).verdict is Verdict.PASS
