@@ -224,6 +224,8 @@ def _findings(disk: Disk, wanted: Section, growth: Growth, node: str) -> Iterato
         least = f"{health.spare_least:g} %" if health.spare_least is not None else "its own limit"
         yield _finding(disk, "disk.spare", Remedy.RMA, f"has {left} of its spare blocks left, expected {least}", node)
     yield from _worn(disk, wanted, node)
+    for each in health.contradictions:
+        yield _finding(disk, "disk.implausible", Remedy.WATCH, f"counts what cannot be: {each}", node)
     if health.pending:
         told = f"has {health.pending} sectors that it cannot read"
         yield _finding(disk, "disk.medium", Remedy.TRIAGE, told, node)
@@ -292,6 +294,7 @@ CHECK = Check(
         Code("disk.media_errors", (Remedy.TRIAGE,), "media errors grew since an earlier look"),
         Code("disk.reallocated", (Remedy.TRIAGE,), "reallocated sectors grew since an earlier look"),
         Code("disk.unsafe_shutdowns", (Remedy.RECORD,), "the drive lost its power without warning"),
+        Code("disk.implausible", (Remedy.WATCH,), "counts of the drive that cannot both be true"),
         Code("disk.gone", (Remedy.REBOOT,), "the kernel has given the drive up, or no path leads to it"),
         Code("disk.resets", (Remedy.WATCH,), "its controller was reset because it did not answer"),
         Code("disk.io", (Remedy.WATCH,), "the kernel logged failed reads or writes"),

@@ -88,9 +88,9 @@ def _lost(node: str, pci: str, reason: str) -> Finding:
 def _count(report: Report, wanted: profile.PartCount, expected: Expected) -> list[Finding]:
     """Say which GPUs are missing, by slot and serial where the serials that are there leave only these."""
     there = len(report.gpus) + len(report.lost)
-    short = wanted.count - there
+    short = max(0, wanted.count - there)
     count = f"{there} of {wanted.count} GPUs are present"
-    if short < 0:
+    if len(report.gpus) > wanted.count:  # one that is lost is told of already, and is none too many
         surplus = about(expected.node, "gpu.surplus", "GPUs")
         return [surplus(message=f"{count}: more than the profile's", remedy=Remedy.WATCH)]
     absent = _missing_parts(report, expected)

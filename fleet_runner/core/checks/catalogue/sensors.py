@@ -60,32 +60,35 @@ def judge(readings: Readings, expected: Expected) -> Result:
 
 
 def _findings(sensor: Sensor, wanted: Section, expected: Expected) -> Iterator[Finding]:
-    match sensor.kind:
-        case Kind.TEMPERATURE:
-            yield from _temperature(sensor, wanted, expected)
-        case Kind.FAN:
-            yield from _fan(sensor, expected)
-        case _:  # Kind.VOLTAGE
-            yield from _voltage(sensor, expected)
+    """Yield what a sensor says. One that reads nothing says nothing, whatever it is called: an empty cage's does so.
+
+    A fan is another matter: one that failed may well tell no speed.
+    """
+    if sensor.kind is Kind.FAN:
+        yield from _fan(sensor, expected)
+    elif sensor.reading is not None and sensor.kind is Kind.TEMPERATURE:
+        yield from _temperature(sensor, sensor.reading, wanted, expected)
+    elif sensor.reading is not None:
+        yield from _voltage(sensor, sensor.reading, expected)
 
 
-def _temperature(sensor: Sensor, wanted: Section, expected: Expected) -> Iterator[Finding]:
-    bounds, reading, health = sensor.bounds, sensor.reading, sensor.status.health
+def _temperature(sensor: Sensor, reading: float, wanted: Section, expected: Expected) -> Iterator[Finding]:
+    bounds, health = sensor.bounds, sensor.status.health
     margin = wanted.number("celsius_margin")
     gpu = _GPU.search(sensor.name) is not None
     # A threshold of nought is none. One that shows how far away its limit is has lower ones alone, from nought down.
     top, caution = bounds.upper_critical or None, bounds.upper_caution or None
-    if reading is not None and top is not None:
+    if top is not None:
         caution = min(caution, top) if caution is not None else top - margin
         beyond, close = reading >= top, reading >= caution
         said = f"{reading:g} C, its critical threshold is {top:g} C"
-    elif reading is not None and bounds.lower_critical is not None and _is_margin(sensor):
+    elif bounds.lower_critical is not None and _is_margin(sensor):
         limit = bounds.lower_caution if bounds.lower_caution is not None else bounds.lower_critical
         beyond, close = reading <= bounds.lower_critical, reading <= limit
         said = f"{reading:g} C, its lowest is {bounds.lower_critical:g} C"
     else:
         beyond = close = False
-        said = f"{reading:g} C" if reading is not None else "at a temperature it does not tell"
+        said = f"{reading:g} C"
     if beyond or health == "Critical":
         yield about(expected.node, "sensor.hot", sensor.name)(
             message=f"{sensor.name} is beyond its limit: {said}{_says(health)}",
@@ -124,14 +127,14 @@ def _gone(fan: Sensor, count: int, wanted: Section, expected: Expected) -> Findi
     )
 
 
-def _voltage(sensor: Sensor, expected: Expected) -> Iterator[Finding]:
-    bounds, reading, health = sensor.bounds, sensor.reading, sensor.status.health
+def _voltage(sensor: Sensor, reading: float, expected: Expected) -> Iterator[Finding]:
+    bounds, health = sensor.bounds, sensor.status.health
     low, high = bounds.lower_critical, bounds.upper_critical
     # A rail that is switched off reads nothing; whether it should be on, only the BMC knows.
-    beyond = bool(reading) and reading is not None and (
+    beyond = bool(reading) and (
         (low is not None and reading < low) or (bool(high) and high is not None and reading > high)
     )  # fmt: skip
-    said = f"{reading:g} V" if reading is not None else "a voltage that is not told"
+    said = f"{reading:g} V"
     if beyond or health == "Critical":
         yield about(expected.node, "voltage.out", sensor.name)(
             message=f"{sensor.name} is at {said}, expected {_between(low, high)}{_says(health)}",
@@ -178,6 +181,8 @@ def _unread(used: Sequence[Sensor]) -> Iterator[str]:
     for each in used:
         if each.reading is None and not each.status.health and each.kind is not Kind.VOLTAGE:
             yield f"{each.name} tells neither a reading nor its health"
+        elif each.reading is None and each.kind is not Kind.FAN and each.status.health in {"Warning", "Critical"}:
+            yield f"{each.name} is called {each.status.health} and tells no reading; is its place empty?"
 
 
 def _short(fans: Sequence[Sensor], leaks: Sequence[Detector], wanted: Section) -> Iterator[str]:

@@ -51,6 +51,7 @@ class Health:
     """One disk's own word; None, or "" for texts, where it says nothing. Shares are in percent of what was new.
 
     `failing` is the disk's overall verdict over itself. Of a SATA disk, `reallocated` and `pending` count sectors.
+    `contradictions` are counts that cannot both be true, a sentence each.
     """
 
     model: str = ""
@@ -65,6 +66,7 @@ class Health:
     unsafe_shutdowns: int | None = None
     reallocated: int | None = None
     pending: int | None = None
+    contradictions: tuple[str, ...] = ()
 
 
 def parse(text: str) -> dict[str, Health | None]:
@@ -106,10 +108,22 @@ def health(text: str) -> Health:
         unsafe_shutdowns=_count(log.get("unsafe_shutdowns")),
         reallocated=sectors.get(5),
         pending=_sum(sectors.get(197), sectors.get(198)),
+        contradictions=tuple(_contradictions(log)),
     )
     if read.failing is None and read.warnings is None and not sectors:
         raise EvidenceError("a disk's health holds neither a warning nor an attribute")
     return read
+
+
+def _contradictions(log: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what an NVMe drive cannot have counted: units of data are rounded up, so one command makes one unit."""
+    for what, units, names in (
+        ("read", "data_units_read", ("host_read_commands", "host_reads")),
+        ("write", "data_units_written", ("host_write_commands", "host_writes")),
+    ):
+        commands = next((count for name in names if (count := _count(log.get(name))) is not None), None)
+        if commands and _count(log.get(units)) == 0:
+            yield f"{commands} {what} commands and no data of them ({units} is 0)"
 
 
 def _attributes(found: Mapping[str, Any]) -> dict[int, int]:

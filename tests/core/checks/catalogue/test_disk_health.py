@@ -41,6 +41,9 @@ def attributes(**values: int) -> dict[str, Any]:
     ("changes", "code", "remedy"),
     [
         ({"critical_warning": 1}, "disk.spare", Remedy.RMA),
+        ({"data_units_read": 0, "host_read_commands": 315}, "disk.implausible", Remedy.WATCH),
+        ({"data_units_read": 0, "host_reads": 315}, "disk.implausible", Remedy.WATCH),
+        ({"data_units_written": "0", "host_writes": "9"}, "disk.implausible", Remedy.WATCH),
         ({"avail_spare": 9}, "disk.spare", Remedy.RMA),
         ({"critical_warning": 2}, "disk.hot", Remedy.WATCH),
         ({"temperature": 350}, "disk.hot", Remedy.WATCH),

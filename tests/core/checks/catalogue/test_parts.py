@@ -166,6 +166,12 @@ def test_more_gpus_than_expected_are_a_finding() -> None:
     assert remedies(result) == {"gpu.surplus": Remedy.WATCH}
 
 
+def test_a_gpu_that_fell_off_is_none_too_many() -> None:
+    """Beside as many as the profile has: one fault, which the log tells."""
+    gone = "NVRM: Xid (PCI:0000:c3:00): 79, GPU has fallen off the bus.\n"
+    assert remedies(gpus(SMI, DMESG + gone)) == {"gpu.lost": Remedy.REBOOT}
+
+
 IBSTAT = HEALTHY["parts_hca"]["ibstat"]
 NAMES = HEALTHY["parts_hca"]["ibstat_list"]
 

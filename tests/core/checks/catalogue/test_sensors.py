@@ -73,8 +73,8 @@ def test_a_margin_without_a_caution_threshold_has_its_critical_one_alone() -> No
     [("Critical", {"sensor.hot": Remedy.TRIAGE}), ("Warning", {"sensor.warm": Remedy.WATCH}), ("OK", {})],
 )
 def test_the_bmcs_own_word_counts_where_there_is_no_threshold(health: str, found: dict[str, Remedy]) -> None:
-    """Nor a reading."""
-    values: dict[str, Any] = dict.fromkeys(("ReadingCelsius", "UpperThresholdNonCritical", "UpperThresholdCritical"))
+    """Of whatever it reads."""
+    values: dict[str, Any] = dict.fromkeys(("UpperThresholdNonCritical", "UpperThresholdCritical"))
     result = row("Temperatures", "TEMP_CPU0", Status={"Health": health, "State": "Enabled"}, **values)
     assert remedies(result) == found
 
@@ -85,6 +85,20 @@ def test_a_sensor_that_tells_nothing_is_unknown(rows: tuple[str, str, str]) -> N
     result = row(rows[0], rows[1], **{rows[2]: None, "Status": {"State": "Enabled"}})
     assert result.verdict is Verdict.UNKNOWN
     assert f"{rows[1]} tells neither" in result.message
+
+
+@pytest.mark.parametrize(
+    ("rows", "name", "reading"),
+    [("Temperatures", "TEMP_CPU0", "ReadingCelsius"), ("Voltages", "12V", "ReadingVolts")],
+)
+@pytest.mark.parametrize("health", ["Warning", "Critical"])
+def test_a_sensor_that_is_called_bad_and_reads_nothing_is_unknown(
+    rows: str, name: str, reading: str, health: str
+) -> None:
+    """A DPU's BMC calls the sensor of an empty cage Critical; nothing is too warm there."""
+    result = row(rows, name, **{reading: None, "Status": {"Health": health, "State": "Enabled"}})
+    assert (result.verdict, result.findings) == (Verdict.UNKNOWN, ())
+    assert f"{name} is called {health} and tells no reading" in result.message
 
 
 def test_an_absent_sensor_is_none() -> None:
@@ -145,7 +159,6 @@ def test_fewer_fans_than_the_profile_knows_prove_nothing() -> None:
         ({"ReadingVolts": 13.4}, {"voltage.out": Remedy.TRIAGE}),
         ({"ReadingVolts": 10.2}, {"voltage.out": Remedy.TRIAGE}),
         ({"ReadingVolts": 0}, {}),
-        ({"ReadingVolts": None, "Status": {"Health": "Critical"}}, {"voltage.out": Remedy.TRIAGE}),
         ({"LowerThresholdCritical": None, "UpperThresholdCritical": None}, {}),
         ({"LowerThresholdCritical": None, "Status": {"Health": "Critical"}}, {"voltage.out": Remedy.TRIAGE}),
         ({"Status": {"Health": "Warning"}}, {"voltage.near": Remedy.WATCH}),
