@@ -8,8 +8,9 @@ from fleet_runner.core.faults.escalation import climb
 from fleet_runner.core.faults.rules.effect import Following
 from fleet_runner.core.faults.rules.rules import Rules
 from fleet_runner.core.faults.signals.alarm import Alarm
+from fleet_runner.core.faults.xid import OF_APPLICATIONS
 from fleet_runner.core.lifecycle.runs import Stored
-from fleet_runner.core.lifecycle.states import Condition, Event
+from fleet_runner.core.lifecycle.states import MINUTE, Condition, Event
 from fleet_runner.core.lifecycle.view import View
 
 EVENTS: dict[Remedy, Event] = {
@@ -24,6 +25,9 @@ EVENTS: dict[Remedy, Event] = {
 
 CARRIED_OUT: dict[Remedy, Event] = {**EVENTS, Remedy.REFLASH: Event.FIRMWARE_NEEDED}
 """What a pending remedy becomes once the node is idle. Drift calls for no reflash; a person or a rollout asks."""
+
+TOGETHER = 10 * MINUTE
+"""How near to each other GPUs fail in one crash; our judgement."""
 
 ORDER = tuple(Remedy)
 """From the mildest to the hardest, as Remedy lists them."""
@@ -119,7 +123,23 @@ def _call(view: View, stored: Stored, finding: Finding) -> Call:
 def _raised(view: View) -> Iterable[Call]:
     for alarm in view.alarms:
         if alarm.authenticated and alarm.raised_at is not None and alarm.last_at >= view.node.since:
-            yield _of_alarm(alarm, view.rules.of(view.node.device_type, alarm.code))
+            call = _of_alarm(alarm, view.rules.of(view.node.device_type, alarm.code))
+            own = call.remedy is Remedy.TRIAGE and _of_application(alarm, view.alarms)
+            yield replace(call, remedy=Remedy.RECORD) if own else call
+
+
+def _of_application(alarm: Alarm, alarms: Iterable[Alarm]) -> bool:
+    """Whether other GPUs of the node failed in the same way at the same time: then the work is to blame, not a GPU.
+
+    One GPU that fails alone, again and again, stays suspect.
+    """
+    return alarm.code in OF_APPLICATIONS and any(
+        other.code == alarm.code
+        and other.component != alarm.component
+        and other.authenticated
+        and abs(other.last_at - alarm.last_at) <= TOGETHER
+        for other in alarms
+    )
 
 
 def _of_alarm(alarm: Alarm, following: Following) -> Call:

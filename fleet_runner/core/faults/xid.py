@@ -151,6 +151,9 @@ UNKNOWN = Xid("", Remedy.RECORD, "not in the table")
 APPLICATION = frozenset({8, 11, 13, 25, 31, 32, 43, 45, 69})
 """Codes of which the catalogue blames the application, and 45, which only cleans up after another error."""
 
+OF_APPLICATIONS = frozenset(f"xid.{code}" for code in APPLICATION)
+"""The same, as faults are named."""
+
 NVLINK5 = frozenset(range(144, 151))
 """Codes whose line carries its own severity; the meaning of their bits changed with driver R575."""
 

@@ -1,5 +1,7 @@
 """From what checks see and signals tell to the one remedy that a node needs."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,6 +89,36 @@ def test_a_rule_that_counts_speaks_of_signals() -> None:
     need = needed(a_view(alarms=(an_alarm(code="xid.31", remedy=Remedy.TRIAGE),)), NOW)
     assert need is not None
     assert need.remedy is Remedy.TRIAGE
+
+
+def crashed(gpu: int, **values: Any) -> Alarm:
+    """An application's fault of one GPU that came often enough for a person."""
+    fault = f"gpu-01/xid.31/GPU {gpu}"
+    known = {"id": gpu, "code": "xid.31", "component": f"GPU {gpu}", "fault": fault, "remedy": Remedy.TRIAGE}
+    return an_alarm(**(known | values))
+
+
+@pytest.mark.parametrize("code", ["xid.31", "xid.13"])
+def test_gpus_that_fail_together_are_an_applications_matter(code: str) -> None:
+    """A job whose eight GPUs fault at once, again and again, has a bug; one GPU that does so alone may be broken."""
+    job = [crashed(gpu, code=code, last_at=NOW - 60 - gpu) for gpu in range(8)]
+    assert calls(a_view(alarms=job)) == ()
+    assert [call.remedy for call in calls(a_view(alarms=job[:1]))] == [Remedy.TRIAGE]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        crashed(2, last_at=NOW - 3600),
+        crashed(2, authenticated=False),
+        crashed(2, code="xid.13"),
+        crashed(2, code="xid.79"),
+    ],
+)
+def test_what_another_gpu_had_at_another_time_or_otherwise_excuses_none(other: Alarm) -> None:
+    """Nor does the word of somebody who proved nothing."""
+    found = calls(a_view(alarms=(crashed(1, last_at=NOW), other)))
+    assert "gpu-01/xid.31/GPU 1" in {call.fault for call in found if call.remedy is Remedy.TRIAGE}
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def _rule(code: str, word: str, said: str) -> Rule:
 
 _SILENT = "its firmware did not answer the driver in time"
 
-_HELD = "it sent nothing from a queue for too long; the driver opened the queue anew"
+_HELD = "one of its queues stalled, and the driver opened it again"
 
 _SICK = (Remedy.REBOOT, "its firmware does not answer any more, or says itself that it failed", "HCA {}")
 
@@ -96,7 +96,7 @@ LOGGED = (
             r"(?P<why>ACCESS_REG\(0x805\) (?:op_mod\(0x[0-9a-f]{1,4}\) )?failed[^\n]{0,120})",
         ),
         Remedy.WATCH,
-        "its firmware refused to read or write a register; tools that ask for what it has not see that, too",
+        "its firmware refused to read or write a register; tools that ask for more than it has cause that, too",
         "HCA {}",
     ),
     Known(
@@ -174,10 +174,8 @@ CHECK = Check(
         Code("hca.stopped", (Remedy.REBOOT,), "an adapter's firmware did not answer when its driver started it"),
         Code("hca.command_timeout", (Remedy.WATCH,), "an adapter's firmware did not answer a command in time"),
         Code("hca.access_failed", (Remedy.WATCH,), "an adapter's firmware refused to read or write a register"),
-        Code(
-            "hca.queue_timeout", (Remedy.WATCH,), "a queue of an adapter stood still; a limit a day asks for triage"
-        ),
-        Code("nic.queue_timeout", (Remedy.WATCH,), "likewise, a queue of an adapter of another maker"),
+        Code("hca.queue_timeout", (Remedy.WATCH,), "a queue of an adapter stalled; 20 in a day ask for triage"),
+        Code("nic.queue_timeout", (Remedy.WATCH,), "the same of an adapter of another maker"),
         Code("hca.hot", (Remedy.RECORD,), "an adapter or its module was too warm; `optics` and `sensors` decide"),
         Code("hca.module", (Remedy.RECORD,), "a module had an error (power, EEPROM, a short); `ib_ports` decides"),
         Code("hca.slot_power", (Remedy.RECORD,), "a slot advertises less power than the adapter may ask for"),

@@ -17,10 +17,11 @@ from fleet_runner.core.checks.pasted import lines
 from fleet_runner.core.checks.pasted.flaps import Losses
 from fleet_runner.core.checks.pasted.lines import Line
 from fleet_runner.core.checks.pasted.moments import moment
-from fleet_runner.core.checks.pasted.told import BOOT_CURES, OF_APPLICATIONS, THIS_NODE, Part, Told, by_rules
+from fleet_runner.core.checks.pasted.told import BOOT_CURES, THIS_NODE, Part, Told, by_rules
 from fleet_runner.core.checks.shared.kernel_messages import HANDS
 from fleet_runner.core.checks.verdicts import Finding, Remedy
 from fleet_runner.core.faults.signals.kernel import TABLE
+from fleet_runner.core.faults.xid import OF_APPLICATIONS
 
 BOOTED = "Linux version "
 """How the first message of a kernel begins."""

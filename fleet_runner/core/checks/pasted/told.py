@@ -10,7 +10,7 @@ from fleet_runner.core.checks.verdicts import Finding, Remedy
 from fleet_runner.core.faults.diagnosis import Known, Seen, diagnose
 from fleet_runner.core.faults.needs import ruled
 from fleet_runner.core.faults.rules.rules import DEFAULT
-from fleet_runner.core.faults.xid import APPLICATION
+from fleet_runner.core.faults.xid import OF_APPLICATIONS
 
 THIS_NODE = "this node"
 """Stands for a node that a text does not name."""
@@ -70,9 +70,6 @@ class Part:
     unsure: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     matter: int | None = None
-
-
-OF_APPLICATIONS = frozenset(f"xid.{code}" for code in APPLICATION)
 
 
 def by_rules(finding: Finding) -> Finding:
