@@ -208,6 +208,6 @@ CHECK = Check(
         ),
         Code(driver_messages.NVLINK, (Remedy.RESET,), "the driver could not find out which NVLinks are connected"),
     ),
-    source="NVIDIA's Xid catalogue (172 codes, the bits of 74 and of 144 to 150), its Fabric Manager guide and its open"
+    source="NVIDIA's Xid catalogue (172 codes, the bits of 74 and of 144 to 150), its Fabric Manager guide and open"
     " driver",
 )
