@@ -69,6 +69,16 @@ LOGGED = (
         Remedy.RECORD,
         "the file server did not answer for a while",
     ),
+    Known(
+        Rule(
+            "fs.locks",
+            "Lock reclaim failed",
+            re.compile(r"(?:NFS: )?nfs4_reclaim_open_state: (?P<why>Lock reclaim failed)"),
+        ),
+        Remedy.WATCH,
+        "locks on files of its server were lost, and programs go on without them",
+        "NFS",
+    ),
 )
 """What the kernel logs about file systems; gpud looks for the same."""
 
@@ -147,6 +157,7 @@ CHECK = Check(
         Code("fs.logged", (Remedy.WATCH,), "the kernel logged an error in a file system"),
         Code("fs.beyond", (Remedy.WATCH,), "the kernel was asked for blocks that a disk does not have"),
         Code("fs.full", (Remedy.WATCH,), "less space, or fewer inodes, left than `file_systems` asks for"),
+        Code("fs.locks", (Remedy.WATCH,), "a file server came back and did not give programs their locks back"),
         Code("fs.server", (Remedy.RECORD,), "a file server did not answer for a while; no fault of the node"),
     ),
     source="The profile's `file_systems`; Meta's GCM warns at 80 % used and fails at 85 %; the log's messages are"

@@ -44,8 +44,12 @@ LOGGED = (
     Known(
         Rule(
             NVLINK,
-            "knvlinkUpdatePostRxDetectLinkMask",
-            re.compile(rf"{_SPEAKER}(?P<why>knvlinkUpdatePostRxDetectLinkMask\w{{0,20}}: [^\n]{{1,80}})", re.ASCII),
+            "PostRxDet",
+            re.compile(
+                rf"{_SPEAKER}knvlink(?:UpdatePostRxDetectLinkMask|DiscoverPostRxDetLinks)\w{{0,20}}: "
+                r"(?P<why>(?:Failed to update Rx Detect Link mask|Getting peer[^\n]{1,20}postRxDetLinkMask failed)!)",
+                re.ASCII,
+            ),
         ),
         Remedy.RESET,
         "the driver could not find out which NVLinks are connected",
