@@ -137,6 +137,14 @@ ADVICE: tuple[Advice, ...] = (
         ("the drive's serial number, firmware version and SMART log",),
     ),
     Advice(
+        ("hca.stopped", "hca.command_timeout", "hca.access_failed", "*.queue_timeout"),
+        (
+            "Compare its driver and firmware with nodes that are well: ethtool -i, mstflint -d ADDRESS query.",
+            "If it comes back after a reboot, seat the adapter anew, then replace it.",
+        ),
+        ("the adapter's serial number and firmware", "the kernel's log around it (gathered/dmesg.txt)"),
+    ),
+    Advice(
         ("hca.*", "ib.*", "nic.*", "optics.*", "link.*", "cabling.*"),
         ("Clean and reseat the cable at both ends, then exchange it: does the fault go with it?",),
         ("the adapter's and the module's serial numbers and firmware (mlxlink -m)",),

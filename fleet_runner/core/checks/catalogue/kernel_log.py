@@ -63,11 +63,23 @@ LOGGED = (
     ),
     Known(
         Rule(
+            "kernel.lasting_lockup",
+            "soft lockup - CPU#",
+            re.compile(
+                r"(?:NMI )?(?:watchdog: )?BUG: soft lockup - (?P<what>CPU#\d{1,5}) "
+                r"(?P<why>stuck for \d{4,7}s![^\n]{0,80})"
+            ),
+        ),
+        Remedy.REBOOT,
+        "it has done nothing else for a quarter of an hour or more",
+    ),
+    Known(
+        Rule(
             "kernel.soft_lockup",
             "soft lockup - CPU#",
             re.compile(
                 r"(?:NMI )?(?:watchdog: )?BUG: soft lockup - (?P<what>CPU#\d{1,5}) "
-                r"(?P<why>stuck for \d{1,6}s![^\n]{0,80})"
+                r"(?P<why>stuck for \d{1,3}s![^\n]{0,80})"
             ),
         ),
         Remedy.WATCH,
@@ -174,6 +186,7 @@ CHECK = Check(
         Code("kernel.oops", (Remedy.REBOOT,), "an oops, a BUG or a panic of the kernel"),
         Code("kernel.crashed", (Remedy.RECORD,), "an earlier kernel died and left its last words (pstore)"),
         Code("kernel.hard_lockup", (Remedy.REBOOT,), "a processor stopped answering, interrupts too"),
+        Code("kernel.lasting_lockup", (Remedy.REBOOT,), "a processor did nothing else for 1,000 seconds or more"),
         Code("kernel.soft_lockup", (Remedy.WATCH,), "a processor did nothing else for long"),
         Code("kernel.stall", (Remedy.WATCH,), "a processor held the kernel's housekeeping (RCU) up"),
         Code("kernel.hung_task", (Remedy.WATCH,), "a process waits and cannot be ended"),

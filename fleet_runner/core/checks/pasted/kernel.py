@@ -3,6 +3,7 @@
 What they mean is said by the checks that read a node's own log (`xid`, `kernel_log`, `link_flaps` and their like).
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -18,10 +19,11 @@ from fleet_runner.core.checks.pasted.flaps import Losses
 from fleet_runner.core.checks.pasted.lines import Line
 from fleet_runner.core.checks.pasted.moments import moment
 from fleet_runner.core.checks.pasted.told import BOOT_CURES, THIS_NODE, Part, Told, by_rules
+from fleet_runner.core.checks.shared import driver_messages
 from fleet_runner.core.checks.shared.kernel_messages import HANDS
 from fleet_runner.core.checks.verdicts import Finding, Remedy
 from fleet_runner.core.faults.signals.kernel import TABLE
-from fleet_runner.core.faults.xid import OF_APPLICATIONS
+from fleet_runner.core.faults.xid import APPLICATION, CLEANED_UP, OF_APPLICATIONS
 
 BOOTED = "Linux version "
 """How the first message of a kernel begins."""
@@ -43,6 +45,9 @@ RESET_SINCE = "the GPU was reset since, which is all that it asked for; if it co
 
 FOLLOWS = ("Data {", "Severity ")
 """How the lines of an SXid begin that spell out the one before them."""
+
+_CAUSE = re.compile(r"caused by previous Xid (\d{1,3})\b", re.ASCII)
+"""What an Xid 45 of newer drivers says of the error that it cleans up after."""
 
 _MARKS = (" kernel:", " kernel - - -", '"_TRANSPORT"')
 
@@ -72,6 +77,8 @@ class _Node:
     losses: Losses = field(default_factory=Losses)
     begun: tuple[int, str] = (-10, "")
     booted: int = -1
+    unread: int = 0
+    unread_line: str = ""
 
 
 class KernelLogs:
@@ -107,7 +114,7 @@ class KernelLogs:
         unsure: list[str] = []
         for name, node in self._nodes.items():
             flapping, open_ = node.losses.told(name)
-            unsure += open_
+            unsure += [*open_, *_open(node, name)]
             for each in flapping:
                 seen = node.carriers[each.interface]
                 told.append(_seen(each.finding, seen, name))
@@ -148,6 +155,8 @@ class KernelLogs:
         found = self._logged(node, line, end) or found
         found = self._lost(node, line, end) or found
         self._cures(node, line)
+        if not found and bare(line.text)[1].startswith(f"{_WRAPPED} ("):
+            node.unread, node.unread_line = node.unread + 1, node.unread_line or _shown(line.text)
         if _BEGUN in line.text:
             node.begun = (self._index, line.text)
         self.matter += found
@@ -231,11 +240,38 @@ def _told(node: _Node, name: str) -> Iterator[Told]:
             found.append((fault, _of_xid(list(fault.xids.values()), name, paired=paired)))
         elif fault.event is not None:
             found.append((fault, _of_event(fault.event, name)))
+    numbered = [finding for fault, finding in found if fault.xids or fault.sxids]
+    found = [each for each in found if not _said_elsewhere(each[1], each[0], numbered)]
     faulty = {finding.component for _, finding in found if finding.code not in OF_APPLICATIONS}
     for fault, finding in found:
         told = replace(_seen(by_rules(finding), fault, name), beside=finding.component in faulty)
         cured = fault.index < node.booted and told.finding.remedy in BOOT_CURES
         yield replace(told, over=told.over or (BOOTED_SINCE if cured else ""))
+
+
+def _said_elsewhere(finding: Finding, fault: _Fault, numbered: list[Finding]) -> bool:
+    """Whether an Xid or SXid says the same, or an Xid 45 names the error that it cleans up after."""
+    if finding.code in driver_messages.CODES:
+        return driver_messages.explained(finding.component, numbered)
+    return bool(_causes(fault))
+
+
+def _causes(fault: _Fault) -> set[int]:
+    """Return the errors that Xids 45 of a GPU clean up after, but for those of an application."""
+    told = (_CAUSE.search(text) for text, line in fault.xids.items() if line.code == CLEANED_UP)
+    return {int(each[1]) for each in told if each is not None} - APPLICATION
+
+
+def _open(node: _Node, name: str) -> Iterator[str]:
+    """Yield what a log leaves open: errors that it only mentions, and Xids of no GPU."""
+    for (_, pci), fault in node.faults.items():
+        gone = sorted(code for code in _causes(fault) if (f"xid.{code}", pci) not in node.faults)
+        if gone:
+            codes = " and ".join(f"Xid {code}" for code in gone)
+            yield f"{name}, GPU {pci}: Xid {CLEANED_UP} follows {codes}, which is not in this log; look further back"
+    if node.unread:
+        lines = counted(node.unread, "line")
+        yield f"{name}: {lines} with an Xid cannot be read, expected a PCI address and a number: {node.unread_line}"
 
 
 def _of_xid(seen: list[XidLine], node: str, *, paired: bool) -> Finding:

@@ -7,9 +7,14 @@ from fleet_runner.core.checks.pasted.cleaning import cleaned
 from fleet_runner.core.checks.pasted.forms import READABLE, parts
 from fleet_runner.core.checks.pasted.kernel import KernelLogs
 from fleet_runner.core.checks.pasted.told import THIS_NODE, Part, Told
+from fleet_runner.core.faults.xid import FALLEN_OFF_THE_BUS
 
 LARGEST = 16_000_000
 """Characters up to which a text is looked through for whole reports; of more, only kernel messages are read."""
+
+
+FALLEN, LOST = f"xid.{FALLEN_OFF_THE_BUS}", "gpu.lost"
+"""What the kernel's log and nvidia-smi call the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +28,12 @@ class Read:
 
     @property
     def told(self) -> tuple[Told, ...]:
-        """Return all findings."""
-        return tuple(each for part in self.parts for each in part.told)
+        """Return all findings. A GPU that fell off the bus by the kernel's log is not told of again by nvidia-smi."""
+        told = tuple(each for part in self.parts for each in part.told)
+        fallen = {(each.node, each.finding.component) for each in told if each.finding.code == FALLEN}
+        return tuple(
+            each for each in told if each.finding.code != LOST or (each.node, each.finding.component) not in fallen
+        )
 
     @property
     def unsure(self) -> tuple[str, ...]:

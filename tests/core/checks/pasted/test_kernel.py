@@ -251,3 +251,36 @@ def test_losses_without_a_time_are_said_to_be_open() -> None:
     assert found.told == ()
     assert found.unsure[0].startswith("ib6 lost its carrier 3 times at no readable time")
     assert flaps.MOST > 3
+
+
+CLEANED = "NVRM: Xid (PCI:0000:9b:00): 45, pid=18, name=python3, Ch 00000001 caused by previous Xid {}"
+
+
+def test_an_xid_that_only_cleans_up_is_the_matter_of_the_one_that_it_names() -> None:
+    """Where that is in the log, it alone is told; where it is not, nobody can tell; an application's stays one."""
+    fatal = "NVRM: Xid (PCI:0000:9b:00): 145, RLW_REMAP Fatal XC0 i0 Link 08 (0x00000082 0x00000040)"
+    assert [each.finding.code for each in read(fatal, CLEANED.format(145)).told] == ["xid.145"]
+    found = read(CLEANED.format(145), CLEANED.format(149))
+    assert found.told == ()
+    (sentence,) = found.unsure
+    assert sentence.endswith("Xid 45 follows Xid 145 and Xid 149, which is not in this log; look further back")
+    own = read(CLEANED.format(13))
+    assert ([each.group for each in own.told], own.unsure) == ([Group.APPLICATION], ())
+
+
+def test_xids_of_no_gpu_are_told_of_as_unread() -> None:
+    """Addresses are often taken out of what is shown to others."""
+    found = read("NVRM: Xid (PCI:...): 145, RLW_RXPIPE Nonfatal", "NVRM: Xid (PCI:...): 137, PRIV Error")
+    assert found.told == ()
+    (sentence,) = found.unsure
+    assert sentence.startswith(
+        "this node: 2 lines with an Xid cannot be read, expected a PCI address and a number: NVRM"
+    )
+    assert read(FALLEN, "systemd[1]: said: NVRM: Xid (PCI:...): 145").unsure == ()
+
+
+def test_what_the_driver_says_without_an_xid_is_told_once() -> None:
+    """Beside an Xid of whichever GPU that asks for a reset, it says nothing more."""
+    words = "NVRM: GPU0 _kgspIsHeartbeatTimedOut: Heartbeat timed out, timeout 5200"
+    assert [each.finding.code for each in read(words).told] == ["gpu.driver_stuck"]
+    assert [each.finding.code for each in read(words, XID.format(119)).told] == ["xid.119"]

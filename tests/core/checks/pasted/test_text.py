@@ -105,6 +105,14 @@ def test_a_prompt_before_and_behind_a_report_is_none_of_it(name: str) -> None:
     assert asking(read(typed)) == FAULTY[name]
 
 
+def test_a_gpu_that_fell_off_is_one_fault_whoever_tells_of_it() -> None:
+    """The kernel's log and nvidia-smi speak of the same GPU; of another one they speak apart."""
+    smi = "Unable to determine the device handle for GPU0000:9B:00.0: Unknown Error\n"
+    log = "NVRM: Xid (PCI:0000:9b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n"
+    assert asking(read(smi + log)) == {"xid.79": "POWER_CYCLE"}
+    assert set(asking(read(smi + log.replace("9b", "18")))) == {"xid.79", "gpu.lost"}
+
+
 def test_several_reports_in_one_paste_are_all_read() -> None:
     text = "".join(f"$ cat {name}\n{evidence(name)}\n" for name in FAULTY)
     assert asking(read(text)).keys() == {code for codes in FAULTY.values() for code in codes}

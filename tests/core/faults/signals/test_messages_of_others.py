@@ -61,6 +61,11 @@ FOUND = {
         "kernel.soft_lockup",
         Remedy.WATCH,
     ),
+    "NVSentinel mlx5 NAPI soft lockup": (
+        "watchdog: BUG: soft lockup - CPU#12 stuck for 226906s! [ksoftirqd/12:80]",
+        "kernel.lasting_lockup",
+        Remedy.REBOOT,
+    ),
     "gpud raid_array_failure": (
         "md/raid0:md0: Disk failure on nvme0n1p1 detected, failing array.",
         "disk.array",
