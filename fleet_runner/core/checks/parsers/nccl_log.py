@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 LINE = re.compile(
     r"(?:^|\s)(?P<host>[A-Za-z][\w.-]{0,254}):\d{1,8}:\d{1,8} \[\d{1,3}\] [^\n]{0,160}?"
-    r"NCCL WARN (?P<words>[^\n]{1,400})"
-    r"|(?P<watchdog>Watchdog caught collective operation timeout[^\n]{0,200})",
+    r"NCCL WARN (?P<words>[^\n]{1,400})",
     re.MULTILINE,
 )
 
@@ -52,7 +51,7 @@ MEANINGS = (
         "the kernel log: with Xid 13, 31 or 43 it is the application's own",
     ),
     Meaning(
-        re.compile(r"Watchdog caught|timed? ?out", re.IGNORECASE),
+        re.compile(r"timed? ?out", re.IGNORECASE),
         "a rank waited in vain: the one that stopped first is elsewhere",
         "the last collective of each rank (NCCL_DEBUG=INFO), and the kernel log of the node that stopped",
     ),
@@ -78,7 +77,7 @@ MEANINGS = (
 
 
 class Complaint(NamedTuple):
-    """What was complained of on a host ("" where none is named), how often, and the first line."""
+    """What was complained of on a host, how often, and the first line."""
 
     host: str
     meaning: Meaning
@@ -92,9 +91,9 @@ def parse(text: str) -> tuple[Complaint, ...]:
     for number, match in enumerate(LINE.finditer(text)):
         if number >= MOST:
             break
-        words = match["words"] or match["watchdog"]
+        words = match["words"]
         meaning = next(each for each in MEANINGS if each.words.search(words))
-        key = (match["host"] or "", meaning.meaning)
+        key = (match["host"], meaning.meaning)
         known = found.get(key)
         found[key] = Complaint(
             key[0], meaning, known.times + 1 if known else 1, known.line if known else match[0].strip()[:400]

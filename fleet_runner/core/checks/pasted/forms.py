@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from fleet_runner.core.checks.parsers import ipmi_sel, perfquery, smart_text
+from fleet_runner.core.checks.parsers import ipmi_sel, perfquery, smart_text, torch_watchdog
 from fleet_runner.core.checks.parsers.dcgm_health import HEADER
 from fleet_runner.core.checks.parsers.smi_text import HEAD
-from fleet_runner.core.checks.pasted import counters, documents
+from fleet_runner.core.checks.pasted import collectives, counters, documents
 from fleet_runner.core.checks.pasted.pieces import between, those, until_prompt
 from fleet_runner.core.checks.pasted.told import Part
 
@@ -118,7 +118,8 @@ FORMS: tuple[Form, ...] = (
     Form("ibqueryerrors", _runs(_IBQUERYERRORS), counters.fabric_errors),
     Form("perfquery", _runs(perfquery.HEAD), counters.port_counters),
     Form("nccl-tests", _runs(_NCCL_TESTS), counters.nccl_test),
-    Form("NCCL's output (NCCL WARN)", _whole(re.compile(r"NCCL WARN |Watchdog caught c")), counters.nccl_warnings),
+    Form("NCCL's output (NCCL WARN)", _whole(re.compile(r"NCCL WARN ")), counters.nccl_warnings),
+    Form("PyTorch's watchdog (ProcessGroupNCCL)", _whole(re.compile(torch_watchdog.CAUGHT)), collectives.timeouts),
 )  # fmt: skip
 """In the order in which they are looked for; a text may hold several."""
 
