@@ -235,7 +235,7 @@ def test_what_cannot_be_asked_for_is_answered_in_the_history_of_the_node(desk: D
     assert desk.runner().visit() == 2
     said = {name: desk.store.history(name)[-1].sentence for name in ("gpu-1", "gpu-2")}
     assert said["gpu-1"].startswith("'wipe' cannot be asked for in NetBox; expected cancel, certify")
-    assert said["gpu-2"] == "The node is retired: nothing can be asked of it; its history stays readable."
+    assert said["gpu-2"] == "The node is retired and takes no requests; its history stays readable."
     assert desk.asked() == desk.asked("gpu-2") == []
     assert (desk.stands("gpu-1"), desk.stands("gpu-2")) == (("", ""), ("", ""))
 

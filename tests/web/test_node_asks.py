@@ -151,7 +151,7 @@ def test_what_costs_something_is_asked_for_on_its_own_page(
         tabbed_to(page, f"Retire {name}")
         page.keyboard.press("Enter")
         expect(page.locator("#asked")).to_contain_text("retire, asked by operator: yes", timeout=15_000)
-        expect(page.locator("#actions")).to_contain_text("nothing can be asked of it")
+        expect(page.locator("#actions")).to_contain_text("takes no requests")
     assert node(hall.store, name).state is State.RETIRED
 
 

@@ -1,4 +1,4 @@
-"""Opens a BMC as the settings say: whom it trusts, with which credentials, and what is known of refused ones."""
+"""Opens a BMC from the settings: whom it trusts, with which credentials, and what is known of refused ones."""
 
 from fleet_runner.adapters.redfish.bmc import Bmc
 from fleet_runner.adapters.redfish.credential_breaker import Breaker

@@ -69,7 +69,7 @@ class Remote:
         self._wire = wire
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise FleetError(f"this works on the server's own machine alone; run it there (server {self._wire.url})")
+        raise FleetError(f"this works only on the server's own machine; run it there (server {self._wire.url})")
 
     def close(self) -> None:
         """Let go of the connection."""

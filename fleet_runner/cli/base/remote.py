@@ -72,11 +72,11 @@ def pause(store: "Store") -> float:
 def signed(store: "Store", by: str | None) -> str:
     """Return in whose name something is asked for; a server writes down whom the token names."""
     if by and remote(store) is not None:
-        raise FleetError("--by: the server writes down whom the token names; leave it out")
+        raise FleetError("--by: the server records the token's name; leave it out")
     return by or whoami()
 
 
 def at_hand(store: "Store", what: str) -> None:
     """Refuse what needs more than a server tells."""
     if remote(store) is not None:
-        raise FleetError(f"{what} works on the server's own machine alone; run it there")
+        raise FleetError(f"{what} works only on the server's own machine; run it there")

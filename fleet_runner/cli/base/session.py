@@ -73,7 +73,7 @@ def called(command: str, server: str) -> None:
 
 def _may_ask_afar(command: str) -> None:
     if command not in AFAR:
-        raise FleetError(f"{command} works on the machine of the store alone; run it there, without a server")
+        raise FleetError(f"{command} works only on the machine of the store; run it there, without a server")
 
 
 @contextmanager
@@ -95,7 +95,7 @@ def opened(*, create: bool = False) -> "Iterator[tuple[Settings, Store]]":
     else:
         store = Store.create(found.store_url) if create else Store.open(found.store_url, reading=True)
         if store.refusal:
-            errors.print(f"warning: what follows was only read: {store.refusal}", markup=False, soft_wrap=True)
+            errors.print(f"warning: read-only: {store.refusal}", markup=False, soft_wrap=True)
     try:
         yield found, store
     finally:
@@ -118,8 +118,8 @@ def known(store: "Store", name: str) -> "Node":
     if node is None:
         names = [each.name for each in store.nodes()]
         like = ", ".join(alike(name, names))
-        near = f"names that are like it: {like}" if like else "fleet-runner status shows those that there are"
-        near = near if names else "it knows none yet: run fleet-runner tick"
+        near = f"similar names: {like}" if like else "fleet-runner status lists all nodes"
+        near = near if names else "it is empty: run fleet-runner tick"
         raise FleetError(f"no node {name!r} in the store; {near}")
     return node
 
@@ -165,7 +165,7 @@ def span(text: str) -> float:
     """Return the seconds of "90m", "12h", "30d" or "4w"; FleetError for anything else."""
     found = _SPAN.fullmatch(text.strip())
     if found is None:
-        raise FleetError(f"{text!r} is no span of time; expected one such as 90m, 12h, 30d or 4w")
+        raise FleetError(f"{text!r} is not a span of time; expected one such as 90m, 12h, 30d or 4w")
     return float(found.group(1)) * UNITS[found.group(2)]
 
 

@@ -11,7 +11,7 @@ STDERR = 2
 ASKED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """A terminal that goes away (SIGHUP) asks as well, unless `nohup` had it ignored."""
 
-ONCE_MORE = "ending once what is under way is written; asked once more it ends at once, and loses nothing either\n"
+ONCE_MORE = "ending after the writes in progress; Ctrl-C again ends at once, and loses nothing either\n"
 
 
 def on_signal(end: Callable[[], None]) -> None:

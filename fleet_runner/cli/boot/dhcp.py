@@ -33,8 +33,8 @@ def dhcp(
         Server,
         typer.Option(
             "--for",
-            help="dnsmasq as DHCP and TFTP server; beside a DHCP server that stays as it is (dnsmasq-proxy); Kea;"
-            " or dnsmasq for TFTP alone, beside Kea",
+            help="dnsmasq as DHCP and TFTP server; beside another DHCP server (dnsmasq-proxy); Kea;"
+            " or dnsmasq for TFTP only, beside Kea",
             show_default=False,
         ),
     ],
@@ -47,7 +47,7 @@ def dhcp(
     ],
     check: Annotated[
         bool,
-        typer.Option("--check", help="print nothing, and have the server's own program test it; exit code 1 if not"),
+        typer.Option("--check", help="print nothing; test it with the server's own program; exit code 1 if it fails"),
     ] = False,
 ) -> None:
     """Print a DHCP server's configuration: networks, what each firmware boots, and every node's address.

@@ -27,7 +27,7 @@ def warn_of_nodes(notes: tuple[str, ...]) -> None:
     """Print a warning for each of the first nodes, and count the others."""
     warn(notes[:MANY])
     if len(notes) > MANY:
-        warn([f"so it is with {len(notes) - MANY} more nodes"])
+        warn([f"the same for {len(notes) - MANY} more nodes"])
 
 
 def wrong(chosen: Settings) -> list[str]:
@@ -49,9 +49,11 @@ def unready(chosen: Settings) -> list[str]:
     found += unreachable(chosen.boot_listen, chosen.boot_url, "boot_listen")
     found += unreachable(chosen.boot_secure_listen, chosen.boot_secure_url, "boot_secure_listen")
     if chosen.boot_dhcp_token is None:
-        found.append("boot_dhcp_token is not set; no DHCP server can tell of its leases")
+        found.append("boot_dhcp_token is not set; no DHCP server can report leases")
     if not chosen.boot_loaders.is_dir():
-        found.append(f"boot_loaders names {chosen.boot_loaders}, which is no folder; UEFI HTTP boot needs iPXE there")
+        found.append(
+            f"boot_loaders names {chosen.boot_loaders}, which is not a folder; UEFI HTTP boot needs iPXE there"
+        )
     return found
 
 

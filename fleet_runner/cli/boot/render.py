@@ -76,7 +76,7 @@ def check(
     warn_of_nodes(tuple(f"{name}: {why}" for name, why in obstacles(fleet).items()))
     documents = Documents(chosen)
     found = [
-        f"{each}: no document and no device type is called so; correct the name, or begin it with _ to include it"
+        f"{each}: no document or device type has this name; correct it, or begin it with _ to include the file"
         for each in unused(chosen.boot_templates, NAMES, fleet.device_types)
     ]
     found += wrong(chosen) + said(partial(token, chosen.boot_dhcp_token))
@@ -86,7 +86,7 @@ def check(
         console.print(sentence, markup=False, soft_wrap=True)
     if found:
         raise typer.Exit(Exit.NO)
-    console.print(f"{len(nodes(fleet))} nodes: every document is as cloud-init expects it")
+    console.print(f"{len(nodes(fleet))} nodes: all documents are valid for cloud-init")
 
 
 def _body(documents: Documents, document: Document, known: Facts) -> str:
@@ -133,7 +133,7 @@ def _cluster(chosen: Settings) -> list[str]:
     """Return why the API server would mint no token; it is asked to check one without keeping it."""
     joining, _ = join.read(chosen.boot_join)
     if joining.kubernetes is None:
-        return ["--ask-cluster: boot_join names no Kubernetes cluster that could be asked"]
+        return ["--ask-cluster: boot_join names no Kubernetes cluster"]
     minter = TokenIssuer(joining.kubernetes.cluster)
     try:
         minter.mint("a trial", now=time.time(), dry=True)

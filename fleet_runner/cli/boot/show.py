@@ -64,7 +64,7 @@ def forget(
     """Remove an unknown machine from the list; if it asks again, it is listed again."""
     hardware = mac(address)
     if hardware is None:
-        raise FleetError(f"{address!r} is no MAC address, expected one such as b8:3f:d2:00:00:01")
+        raise FleetError(f"{address!r} is not a MAC address, expected one such as b8:3f:d2:00:00:01")
     with opened() as (_, store):
         if not store.forget(hardware):
             raise FleetError(f"no unknown machine with {hardware} has asked; fleet-runner boot discovered lists them")

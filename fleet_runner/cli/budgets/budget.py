@@ -20,7 +20,7 @@ Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")
 
 
 def show_budget(
-    everything: Annotated[bool, typer.Option("--all", help="also racks of which nothing is out")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="also racks with no node out")] = False,
     json: Json = False,
 ) -> None:
     """Show how many nodes may be out of service, and how many are: fleet, tenants, failure domains, racks."""
@@ -60,7 +60,7 @@ def show(json: Json = False) -> None:
 
 @app.command("reset")
 def reset(
-    reason: Annotated[str, typer.Option("--reason", "-r", help="what they had in common; goes into the ticket")],
+    reason: Annotated[str, typer.Option("--reason", "-r", help="what the nodes had in common; goes into the ticket")],
     by: Annotated[str | None, typer.Option("--by", help="who asks; default: the user who runs the command")] = None,
 ) -> None:
     """Close the circuit breaker: waiting nodes follow within the budget; only new failures open it again."""
@@ -68,7 +68,7 @@ def reset(
         raise FleetError("--reason is empty; say what the nodes had in common, and that it is gone")
     with opened() as (_, store):
         if store.reset_breaker(by or whoami(), reason.strip(), time.time()):
-            console.print("closed: the nodes that waited follow, within the budget")
+            console.print("closed: the waiting nodes follow, within the budget")
             return
-        console.print("it is closed already; nothing was changed")
+        console.print("already closed; nothing was changed")
         raise typer.Exit(Exit.NO)

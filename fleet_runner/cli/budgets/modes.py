@@ -22,10 +22,11 @@ from fleet_runner.core.lifecycle.states import ENDED, Condition
 app = typer.Typer(invoke_without_command=True, rich_markup_mode="markdown")
 
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
-Reason = Annotated[str, typer.Option("--reason", "-r", help="why; it is kept, and shown with the mode")]
+Reason = Annotated[str, typer.Option("--reason", "-r", help="why; shown with the mode")]
 By = Annotated[str | None, typer.Option("--by", help="who says so; default: the user who runs the command")]
 For = Annotated[
-    list[Kind] | None, typer.Option("--for", help="only for this: several, once for each; default: everything")
+    list[Kind] | None,
+    typer.Option("--for", help="only for this kind of action; repeat for several; default: everything"),
 ]
 WholeFleet = Annotated[bool, typer.Option("--fleet", help="the whole fleet")]
 Sites = Annotated[list[str] | None, typer.Option("--site", help="a site")]
@@ -33,7 +34,7 @@ Racks = Annotated[list[str] | None, typer.Option("--rack", help="a rack with its
 Types = Annotated[list[str] | None, typer.Option("--device-type", help="a device type, by its slug")]
 Tenants = Annotated[list[str] | None, typer.Option("--tenant", help="a tenant")]
 Nodes = Annotated[list[str] | None, typer.Option("--node", "-n", help="a node")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="say what would follow, and keep nothing")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="show what would follow, and change nothing")]
 
 ORDER = tuple(Mode)
 
@@ -99,7 +100,7 @@ _setting(None, "Remove the mode of a place; the mode of the wider place applies 
 def _say(mode: Mode | None, asked: ModeRequest, whose: tuple[str, str], *, dry_run: bool) -> None:
     by, reason = whose
     if not asked.places:
-        raise FleetError("no place is named; say where: --node, --rack, --device-type, --tenant, --site or --fleet")
+        raise FleetError("no place is given; use --node, --rack, --device-type, --tenant, --site or --fleet")
     if not reason:
         raise FleetError("--reason is empty; say why, for whoever looks at 3 a.m.")
     with opened(create=True) as (settings, store):
@@ -110,12 +111,12 @@ def _say(mode: Mode | None, asked: ModeRequest, whose: tuple[str, str], *, dry_r
             Setting(scope, name, kind, mode, now, by, reason) for scope, name in asked.places for kind in asked.kinds
         ]
         if mode is None and not any((each.scope, each.name, each.kind) in _keys(said) for each in more):
-            console.print("nothing was said of it; nothing was changed")
+            console.print("no mode is set there; nothing was changed")
             raise typer.Exit(Exit.NO)
         for line in _follows(fleet, store.nodes(), said, [*said, *more]):
             console.print(line, markup=False, soft_wrap=True)
         if dry_run:
-            console.print("dry run: nothing was kept")
+            console.print("dry run: nothing was changed")
             return
         for each in more:
             store.set_mode(each)

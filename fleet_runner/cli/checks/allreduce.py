@@ -49,9 +49,7 @@ def allreduce(
     backend: Annotated[
         Literal["gloo", "nccl"], typer.Option(help="gloo adds up on processors, nccl on GPUs")
     ] = "nccl",
-    good: Annotated[
-        list[str] | None, typer.Option("--good", help="a node known to be good, beside which others are tested")
-    ] = None,
+    good: Annotated[list[str] | None, typer.Option("--good", help="a known good node to test others with")] = None,
     *,
     json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False,
 ) -> None:
@@ -64,7 +62,7 @@ def allreduce(
     """
     asked, beside = sorted(set(nodes)), sorted(set(good or ()) - set(nodes))
     if len(asked) + len(beside) < 2:  # noqa: PLR2004  one has nobody to add up with
-        raise FleetError("one node has nobody to add up with; name another, or one that is known to be good (--good)")
+        raise FleetError("one node alone cannot be tested; name another, or a known good one (--good)")
     with opened() as (settings, store):
         for name in (*asked, *beside):
             _may_be_loaded(store, known(store, name), time.time() - 2 * settings.schedule("passive").times.pause)
@@ -76,7 +74,7 @@ def allreduce(
     else:
         _show(found, search)
     if trouble:
-        raise StoreError(f"the answers were not recorded: {trouble}")
+        raise StoreError(f"the results were not recorded: {trouble}")
     raise typer.Exit(_ending(found))
 
 
@@ -113,14 +111,14 @@ def _why_not(store: Store, row: Node, newest: float) -> str:
 def _why_not_in_production(store: Store, row: Node, newest: float) -> str:
     """Say why a node that serves may not be loaded; "" where it may."""
     if row.management is not Management.FULL:
-        return f"its management is {row.management}: what it does is not ours to say"
+        return f"its management is {row.management}: only its customer decides about it"
     held = next((each for each in BARS if each in row.conditions), None)
     if held is not None:
         return f"it is {BARS[held]}: {row.conditions[held].reason}"
     answers = (each for each in store.latest_results(row.name) if each.result.check == USAGE)
     usage = next(answers, None)
     if usage is None or usage.at <= newest or usage.result.verdict is not Verdict.PASS:
-        return f"whether work runs on it is not known; ask it: fleet-runner check run {USAGE} --node {row.name}"
+        return f"it is unknown whether work runs on it; ask it: fleet-runner check run {USAGE} --node {row.name}"
     if usage.result.observed.get("in_use") is not False:
         return "a tenant's work runs on it; wait until it is idle, or drain it"
     return ""
@@ -201,9 +199,9 @@ def _answer(name: str, lines: Sequence[Line], said: str) -> Judged:
         result = answer.result
         if result.verdict in {Verdict.PASS, Verdict.FAIL} or APART in result.observed:
             return answer
-        raise FleetError(printable(f"{name} says nothing about its group: {result.verdict}, {result.message}"))
+        raise FleetError(printable(f"{name} reports nothing about its group: {result.verdict}, {result.message}"))
     end = next((line for line in lines if isinstance(line, Ended) and line.node == name), None)
-    why = end.message if end is not None and end.message else said or "Ansible did not come to it"
+    why = end.message if end is not None and end.message else said or "Ansible did not reach it"
     raise FleetError(printable(f"{name} gave no answer: {why}"))
 
 
@@ -232,12 +230,12 @@ def _show(found: Named, search: _Search) -> None:
     for one, other in found.pairs:
         _say(
             "FAIL",
-            f"{one} and {other}: each passes with others, and they fail together; look at the way between them",
+            f"{one} and {other}: each passes with others, and they fail together; check the path between them",
         )
     for group in found.flaky:
         _say("UNKNOWN", f"{_shown(group)}: failed and passed; test again, with more good nodes (--good)")
     for group in found.together:
-        _say("FAIL", f"{_shown(group)}: fails as a whole, and its parts pass; look at what they share")
+        _say("FAIL", f"{_shown(group)}: fails as a whole, and its parts pass; check what they share")
     if found.untold:
         _say(
             "UNKNOWN", f"{_shown(found.untold)}: no group of them passes; name good nodes to test them with (--good)"

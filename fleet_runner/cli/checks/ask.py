@@ -70,7 +70,7 @@ def ask(checks: Sequence[str], nodes: Sequence[str], *, json: bool) -> Exit:
             for name in nodes:
                 _show(answers, name, said)
         if trouble:
-            raise StoreError(f"the answers were not recorded: {trouble}")
+            raise StoreError(f"the results were not recorded: {trouble}")
     return _ending(answers)
 
 
@@ -79,7 +79,7 @@ def _may_be_asked(store: Store, name: str) -> None:
     if state in FABRICS:
         raise FleetError(f"{name} is a fabric, expected a node; fleet-runner run fabric --node {name} sweeps it")
     if state is State.RETIRED:
-        raise FleetError(f"{name} is retired: nothing can be asked of it; its history stays readable")
+        raise FleetError(f"{name} is retired and takes no requests; its history stays readable")
 
 
 def _told(store: Store, name: str, now: float) -> dict[str, object]:
@@ -97,7 +97,7 @@ def _follow(play: foreground.Play, answers: Answers, status: Status) -> str:
             if where:
                 status.update(where)
     except KeyboardInterrupt:
-        errors.print("interrupted: the play is ended, and nothing that it asked is recorded", markup=False)
+        errors.print("interrupted: the play is ended, and its results are not recorded", markup=False)
         raise
     return play.said() if code else ""
 
@@ -136,7 +136,7 @@ def _silent(answers: Answers, name: str) -> str:
         return "SKIPPED  nothing was asked of it, so nothing is known" if unasked else ""
     end = answers.end(name)
     if end is None:
-        return "UNKNOWN  Ansible did not come to it; is it in the inventory that the settings name?"
+        return "UNKNOWN  Ansible did not reach it; is it in the inventory that the settings name?"
     how = {PlayEnd.UNREACHABLE: "Ansible cannot reach it", PlayEnd.OWN: "not the node"}.get(
         end.end, "the play failed"
     )

@@ -49,11 +49,11 @@ def baseline(
     check: Annotated[str, typer.Option("--check", "-c", help="only this check's marks", metavar="NAME")] = "",
     since: Annotated[str, typer.Option(help="how far to look back: 12h, 30d or 4w", metavar="SPAN")] = "30d",
     deviations: Annotated[
-        float, typer.Option(min=0, max=100, help="a mark lies so many median deviations below the median")
+        float, typer.Option(min=0, max=100, help="a mark is this many median deviations below the median")
     ] = Margin().deviations,
     share: Annotated[float, typer.Option(min=0, max=0.5, help="and at least this share of it")] = Margin().share,
     replay: Annotated[
-        bool, typer.Option("--replay", help="say, too, what the changed ones would have flagged in that time")
+        bool, typer.Option("--replay", help="also show what the changed marks would have flagged in that time")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False,
 ) -> None:
@@ -167,7 +167,7 @@ def _tell(learned: list[LearnedLimit], chosen: tuple[str, ...], difference: str)
     for each in told:
         if each.outside:
             some = ", ".join(each.outside[:5])
-            why = "would fail; are they as good as they are thought to be?"
+            why = "would fail; are they really good?"
             errors.print(f"warning: {each.measure.mark}: {some} {why}", soft_wrap=True)
     for each in learned:
         if each.why and each.numbers:
@@ -176,7 +176,7 @@ def _tell(learned: list[LearnedLimit], chosen: tuple[str, ...], difference: str)
     if silent:
         errors.print(f"no number of {counted(len(chosen), 'node')}: {silent}", style="dim", soft_wrap=True)
     if told and not difference:
-        errors.print("the marks of today are these", style="dim")
+        errors.print("these equal the present marks", style="dim")
     sys.stdout.write(difference)
 
 

@@ -101,7 +101,7 @@ def _fill(into: Archive, settings: Settings, store: Store, node: str) -> None:
     above = settings.state_dir / "bundles" / node
     stays = sorted(each for each in above.iterdir() if each.is_dir()) if above.is_dir() else []
     if not stays:
-        into.left_out.append("gathered/: nothing was gathered of the node and its BMC yet")
+        into.left_out.append("gathered/: nothing was gathered from the node and its BMC yet")
     for path in sorted(stays[-1].iterdir()) if stays else ():
         into.file(f"gathered/{path.name}", path)
 
@@ -131,13 +131,13 @@ def _readme(store: Store, node: str, suspects: tuple[Suspect, ...], into: Archiv
     lines = [
         f"{node} ({row.device_type}), {row.state} since {stamp(row.since)} UTC; packed {stamp(time.time())} UTC",
         "",
-        "PROPOSED DIAGNOSIS: a proposal from what is known, for a person to judge; the likeliest first.",
+        "PROPOSED DIAGNOSIS: for a person to judge; the likeliest suspect first.",
     ]
     for number, each in enumerate(suspects, start=1):
         lines += ["", f"{number}. {_called(each)}", *(f"   - {found}" for found in each.evidence)]
         lines += ["   Try:", *(f"   - {step}" for step in each.tries)] if each.tries else []
         lines += ["   Its vendor will ask for:", *(f"   - {step}" for step in each.asks)] if each.asks else []
-    lines += [] if suspects else ["", "Nothing is known to be wrong with it."]
+    lines += [] if suspects else ["", "No fault is known."]
     lines += ["", "FILES", *(f"  {name}" for name in into.names)]
     lines += ["", "LEFT OUT", *(f"  {each}" for each in into.left_out)] if into.left_out else []
     lines += [

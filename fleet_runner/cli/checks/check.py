@@ -36,9 +36,10 @@ def checking() -> None:
 @app.command("list")
 def listing(
     active: Annotated[
-        bool | None, typer.Option("--active/--passive", help="only those that need the node idle, or that do not")
+        bool | None,
+        typer.Option("--active/--passive", help="only checks that need an idle node, or only those that do not"),
     ] = None,
-    stage: Annotated[Stage | None, typer.Option(help="only those that this stage asks")] = None,
+    stage: Annotated[Stage | None, typer.Option(help="only checks of this stage")] = None,
     json: Json = False,
 ) -> None:
     """List the checks: passive or active, and what each asks."""
@@ -79,7 +80,7 @@ def show(
     console.print(Text(check.name, style="bold").append(f"  {page.kind(check)}", style="default"))
     console.print(check.question, markup=False)
     _line("Profile", page.section(check).replace("`", ""))
-    _line("Stages", ", ".join(asked[name]) or "none asks it yet")
+    _line("Stages", ", ".join(asked[name]) or "no stage runs it yet")
     _line("By hand", refusal(check, asked[name]) or f"fleet-runner check run {name} --node NODE")
     _head("It reads")
     for each in page.asked(check):
@@ -89,7 +90,7 @@ def show(
     for code in check.codes:
         _line(code.code, f"{code.meaning.replace('`', '')} → {', '.join(each.value for each in code.remedies)}")
     if not check.codes:
-        _line("nothing", "its answer is a fact that others use")
+        _line("nothing", "its result is a fact that other checks use")
     _tell_remedies(check)
     if check.measures:
         _head("It measures")

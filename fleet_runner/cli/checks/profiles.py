@@ -100,7 +100,7 @@ def _changes(changed: Path, kinds: Mapping[str, Profile]) -> dict[str, Profile]:
         ) from None
     for kind, change in changes.items():
         for key in replay.added(kinds[kind], change):
-            told = f"warning: {key} is not in the profile of {kind}: it is new, or a slip"
+            told = f"warning: {key} is not in the profile of {kind}: it is new, or a typing error"
             errors.print(told, markup=False, soft_wrap=True)
     return changes
 
@@ -110,7 +110,7 @@ def _design(settings: Settings) -> Design:
     try:
         fleet = source.read(settings)
     except (SourceError, SettingsError) as error:
-        told = "warning: without the designed cables, and serial numbers and places of parts"
+        told = "warning: without designed cables, serial numbers and places of parts"
         errors.print(f"{told}: {error}", markup=False, soft_wrap=True)
         return Design()
     variables = {**ansible.fabric_hostvars(fleet), **ansible.all_hostvars(fleet)}

@@ -85,7 +85,7 @@ def tell(found: Replayed, since: str) -> None:
     more = [each for each in found.told if each.flagged]
     less = [each for each in found.told if not each.flagged]
     bad = len({each.node for each in more if each.bad_at is not None})
-    flagged = f"{_nodes(more)} would have been flagged besides, {bad} of which turned out bad after that"
+    flagged = f"{_nodes(more)} would also have been flagged, {bad} of which turned out bad after that"
     errors.print(f"{judged_again}: {flagged}; {_nodes(less)} would not have been", soft_wrap=True)
     for each in (*more[:NAMED], *less[:NAMED]):
         times = "once" if each.times == 1 else f"{each.times} times"

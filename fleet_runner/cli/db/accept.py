@@ -11,7 +11,7 @@ from fleet_runner.reconcile.loop import store_ownership
 
 
 def accept(
-    reason: Annotated[str, typer.Option("--reason", "-r", help="why it is the right one; it is kept in the store")],
+    reason: Annotated[str, typer.Option("--reason", "-r", help="why it is the right store; recorded in the store")],
     by: Annotated[
         str | None, typer.Option("--by", help="who says so; default: the user who runs the command")
     ] = None,
@@ -27,11 +27,11 @@ def accept(
     with opened() as (settings, store):
         why = store_ownership.refused(settings, store)
         if not why:
-            console.print("it is accepted already; nothing was changed")
+            console.print("already accepted; nothing was changed")
             raise typer.Exit(Exit.NO)
         console.print(f"{settings.store_url}: {why}", markup=False, soft_wrap=True)
         console.print(f"it has {len(store.nodes())} nodes", markup=False)
         if not yes:
-            typer.confirm("Go on by this store?", abort=True)
+            typer.confirm("Continue with this store?", abort=True)
         store_ownership.accept(settings, store, by or whoami(), reason.strip(), time.time())
-        console.print("accepted: it is decided by this store from the next tick on")
+        console.print("accepted: from the next tick on, decisions use this store")

@@ -49,11 +49,11 @@ def restore(file: File) -> None:
             store_ownership.accept(found, store, whoami(), f"restored from {file}", time.time())
     told = stamp(done.known_until) if done.known_until is not None else "nothing"
     lines = (
-        f"restored from {file}; the newest it knows is of {told} UTC",
-        *([f"the store that was there is {done.aside} now"] if done.aside else []),
+        f"restored from {file}; its newest data is of {told} UTC",
+        *([f"the previous store is {done.aside} now"] if done.aside else []),
         f"open runs, closed as lost: {done.runs}",
-        f"nodes held: {done.held}; flashes that were under way: {done.flashes}",
-        f"serving nodes in maintenance, looked at without anything that follows: {done.watched}",
+        f"nodes held: {done.held}; open flashes: {done.flashes}",
+        f"serving nodes in maintenance, checked without remedies: {done.watched}",
         f"requests refused: {done.intents}; rollouts paused: {done.rollouts}",
         f"valid tokens for signals, also those revoked since: {done.tokens} (fleet-runner signals token list)",
         "look at the nodes (fleet-runner status), then fleet-runner release NODE",
@@ -65,9 +65,9 @@ def restore(file: File) -> None:
 def _new(file: Path) -> None:
     """Refuse what a new file cannot be made of."""
     if file.is_dir():
-        raise FleetError(f"backup {file}: it is a folder; name a new file in it")
+        raise FleetError(f"backup {file}: is a folder; name a new file in it")
     if file.exists():
-        raise FleetError(f"backup {file}: there is such a file already; name a new one")
+        raise FleetError(f"backup {file}: the file exists already; name a new one")
     if not file.absolute().parent.is_dir():
         raise FleetError(f"backup {file}: there is no folder {file.parent}; create it, or name another")
 

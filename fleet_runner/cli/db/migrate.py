@@ -23,8 +23,8 @@ TARGET = "FLEET_COPY_TO"
 
 def migrate(
     *,
-    check: Annotated[bool, typer.Option("--check", help="only say what is to be done; 1 if anything is")] = False,
-    force: Annotated[bool, typer.Option("--force", help="although others are at the store")] = False,
+    check: Annotated[bool, typer.Option("--check", help="only show what is to be done; 1 if anything is")] = False,
+    force: Annotated[bool, typer.Option("--force", help="although other processes use the store")] = False,
 ) -> None:
     """Upgrade the store to this release's schema, all or nothing; back up first (db backup).
 
@@ -38,7 +38,7 @@ def migrate(
             schema = migrations.revision(connection)
         if schema is None:
             raise StoreError(
-                f"store {database.where}: it has no tables of fleet-runner; `fleet-runner tick` makes them"
+                f"store {database.where}: it has no tables of fleet-runner; `fleet-runner tick` creates them"
             )
         steps = migrations.missing(schema)
         for step in steps:
@@ -56,7 +56,7 @@ def migrate(
         else:
             migrations.refuse_newer(database, schema)
     end = steps[-1].revision if steps else schema
-    done = f"is at schema {end} now" if steps else f"is at schema {end}; there is nothing to do"
+    done = f"is at schema {end} now" if steps else f"is at schema {end}; nothing to do"
     console.print(f"{database.where} {done}", markup=False, soft_wrap=True)
 
 
@@ -84,7 +84,7 @@ def copy(
         rows = sum(each.rows for each in done)
         said = f"{rows:,} rows of {len(done)} tables are in {target.where}, each table with the same count and hash"
         console.print(said, markup=False, soft_wrap=True)
-        console.print(f"now have database_url name it, and move {source.where} away", markup=False, soft_wrap=True)
+        console.print(f"now set database_url to it, and move {source.where} away", markup=False, soft_wrap=True)
 
 
 @contextmanager
@@ -116,7 +116,7 @@ def _target(given: str) -> str:
         secret = False  # connecting says what is wrong with it
     if given and secret:
         raise SettingsError(
-            f"--to holds a password, which everybody on this machine can read; put the URL into {TARGET}, "
+            f"--to has a password, which everybody on this machine can read; put the URL into {TARGET}, "
             f"or the password into ~/.pgpass"
         )
     return url

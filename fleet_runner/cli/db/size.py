@@ -44,7 +44,9 @@ def stats(*, json: Json = False) -> None:
 
 def prune(
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="say what would go, and take nothing")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="show what would be deleted, and delete nothing")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Delete everything older than the settings keep it (keep_...); serve does so by itself."""
@@ -74,7 +76,7 @@ def _folders(name: str, found: tuple[Artifact, ...], now: float) -> dict[str, An
 
 
 def _show(weighed: Weighed, kinds: list[dict[str, Any]], grows: float, would: Pruned) -> None:
-    free = f", {size(weighed.free)} of it free for what comes" if weighed.free else ""
+    free = f", {size(weighed.free)} of it free for reuse" if weighed.free else ""
     about = f"{weighed.where}: schema {weighed.schema}, {size(weighed.size)} on disk{free}"
     console.print(about, markup=False, soft_wrap=True)
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -86,7 +88,7 @@ def _show(weighed: Weighed, kinds: list[dict[str, Any]], grows: float, would: Pr
         per_day = f"{row['rows_a_day']:,} ({size(row['bytes_a_day'] or 0)})" if row["rows_a_day"] else "-"
         table.add_row(row["kind"], f"{row['rows']:,}", weight, *told, per_day)
     console.print(table)
-    console.print(f"It grows by about {size(grows)} a day before anything is taken away.", soft_wrap=True)
+    console.print(f"It grows by about {size(grows)} a day before retention.", soft_wrap=True)
     console.print(f"db prune: {would.sentence(would=True)}.", markup=False, soft_wrap=True)
 
 

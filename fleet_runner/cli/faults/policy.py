@@ -25,8 +25,8 @@ ANY = "any"
 """Stands for a device type that no rule names."""
 
 WORDS: dict[str, str] = {
-    "remedy": "what follows, where a rule says so",
-    "at_once": "without waiting for an idle node, where all of its work is lost",
+    "remedy": "the remedy, if a rule sets it",
+    "at_once": "do not wait for an idle node if all its work is lost",
     "repeats": "signals until it counts",
     "within": "that must come within",
     "beside": "another code that must come with it",
@@ -53,7 +53,7 @@ def check(
     path = file or policy_file.file(settings.load())
     if path is None:
         raise FleetError(
-            "no policy file is in use, so the built-in rules hold; name one: fleet-runner policy check FILE"
+            "no policy file is in use, so the built-in rules apply; name one: fleet-runner policy check FILE"
         )
     checked = policy_file.check(path)
     if json:
@@ -63,7 +63,7 @@ def check(
             console.print(f"{_near(slip.file)}:{slip.line}: {slip.text}", markup=False, soft_wrap=True)
         own = sum(rule.source.startswith(str(path)) for rule in checked.rules.rules)
         wrong = f"{len(checked.slips)} {'slip' if len(checked.slips) == 1 else 'slips'}"
-        good = f"nothing is wrong; {own} {'rule' if own == 1 else 'rules'} beside the built-in ones"
+        good = f"no errors; {own} {'rule' if own == 1 else 'rules'} in addition to the built-in ones"
         console.print(f"{_near(path)}: {wrong if checked.slips else good}", markup=False, soft_wrap=True)
     for sentence in _strangers(checked.rules, _device_types()):
         errors.print(f"warning: {sentence}", markup=False, soft_wrap=True)
@@ -93,7 +93,7 @@ def show(
         return
     if meant is not None:
         near = f"; did you mean {meant}?" if meant else ""
-        words = f"no check, no signal and no rule knows {code}{near} What would follow from one that somebody pushed:"
+        words = f"no check, no signal and no rule knows {code}{near} What would follow if it was pushed:"
         console.print(words, style="yellow", markup=False, soft_wrap=True)
     console.print(
         f"{code} on {'every device type' if device_type == ANY else device_type}", style="bold", markup=False
@@ -135,21 +135,21 @@ def _show_all(rules: Rules, usual: float, *, json: bool) -> None:
         )
         table.add_row(", ".join(rule.codes), ", ".join(rule.device_types) or "all", says, _source(rule))
     console.print(table)
-    console.print("Of several rules that speak of a code, the last one that names a field wins.", style="dim")
+    console.print("If several rules match a code, the last one that sets a field wins.", style="dim")
     for name, value in _plain(rules, usual).items():
         console.print(f"{name}: {value}", markup=False)
 
 
 def _plain(rules: Rules, usual: float) -> dict[str, Any]:
     """Return what a policy says beside its rules, as people read it; `usual` is the settings' deadline of a drain."""
-    deadline = f"{age(usual)}, as the settings say" if rules.deadline is None else age(rules.deadline)
+    deadline = f"{age(usual)}, from the settings" if rules.deadline is None else age(rules.deadline)
     return {
-        "observe": "yes: nothing is done" if rules.observe else "no",
+        "observe": "yes: no action" if rules.observe else "no",
         "ladder": " → ".join((*rules.ladder, "TRIAGE")),
         "caps": ", ".join(f"{remedy} {cap.most} in {age(cap.within)}" for remedy, cap in rules.caps.items()),
         "memory": age(rules.memory),
         "deadline": f"{deadline}, then {rules.at_deadline}",
-        "budget": ", ".join(f"{name} {most:g}" for name, most in rules.budget.items()) or "as the settings say",
+        "budget": ", ".join(f"{name} {most:g}" for name, most in rules.budget.items()) or "from the settings",
         "breaker": ", ".join(f"{name} {_value(name, most)}" for name, most in asdict(rules.breaker).items()),
     }
 

@@ -31,7 +31,7 @@ from fleet_runner.reconcile.budgets.allowance import limits
 from fleet_runner.settings import Settings, load
 
 MODEL = (
-    f"simulated: whoever people are asked about serves again after {REPAIR / 3600:g} h; people's requests, holds, "
+    f"simulated: a node that waits for a person serves again after {REPAIR / 3600:g} h; people's requests, holds, "
     "rollouts, active tests, cables, a scheduler's answers, and rules' repeats and beside are not replayed"
 )
 UNKNOWN = (
@@ -45,12 +45,12 @@ SLOW = 2.0
 """Seconds after which it is told how far it is."""
 
 History = Annotated[Path | None, typer.Option("--history", help="a history as JSON lines", metavar="FILE")]
-Since = Annotated[str | None, typer.Option("--since", help="the store's last so many days: 30d, 12h")]
+Since = Annotated[str | None, typer.Option("--since", help="replay this much of the store's history: 30d, 12h")]
 New = Annotated[
     Path | None,
     typer.Option("--policy", help="the policy to try; else only the one in force", metavar="FILE"),
 ]
-Save = Annotated[Path | None, typer.Option("--save", help="write the history that was replayed", metavar="FILE")]
+Save = Annotated[Path | None, typer.Option("--save", help="write the replayed history to a file", metavar="FILE")]
 
 
 def simulate(
@@ -109,7 +109,7 @@ def _differ(found: tuple[Difference, ...]) -> None:
     if not found:
         console.print("simulated: no decision about any node differs")
         return
-    console.print(f"simulated: about {len(found)} nodes another decision is made; the first one of each:")
+    console.print(f"simulated: another decision about {len(found)} nodes; the first of each:")
     for each in found:
         console.print(each.node, style="bold", markup=False)
         console.print(f"  in force: {_words(each.old)}", markup=False, soft_wrap=True)

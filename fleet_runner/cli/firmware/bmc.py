@@ -32,13 +32,13 @@ def where(settings: Settings, name: str) -> tuple[Device, str]:
     fleet = source.read(settings)
     device = fleet.devices.get(name)
     if device is None:
-        raise FleetError(f"{name} is not in the source of truth any more, so its BMC is not known")
+        raise FleetError(f"{name} is no longer in the source of truth, so its BMC is unknown")
     variables = ansible.hostvars(fleet, device, {}, networks(settings.bmc_networks))
     url = str(variables.get("fleet_bmc_url") or "")
     if refused := variables.get("fleet_bmc_refused"):
         raise FleetError(str(refused))
     if not url:
-        raise FleetError(f"{name} has no BMC that could be asked; give the device an out-of-band address")
+        raise FleetError(f"{name} has no BMC address; give the device an out-of-band address")
     return device, url
 
 
@@ -48,4 +48,4 @@ def wanted(settings: Settings, device: Device) -> tuple[Catalogue, Mapping[str, 
     try:
         return catalogue.read(profile), bios.read(profile)
     except EvidenceError as error:
-        raise FleetError(f"{error}; fleet-runner firmware check names each line") from error
+        raise FleetError(f"{error}; fleet-runner firmware check lists each line") from error

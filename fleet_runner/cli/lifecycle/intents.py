@@ -103,7 +103,7 @@ def ask(intent: IntentKind, nodes: list[str], reason: str, by: str | None, wait:
     with opened() as (settings, store):
         for name in nodes:
             if known(store, name).state is State.RETIRED:
-                why = f"no: {name} is retired: nothing can be asked of it; its history stays readable"
+                why = f"no: {name} is retired and takes no requests; its history stays readable"
                 errors.print(why, markup=False, soft_wrap=True)
                 raise typer.Exit(Exit.NO)
         who = signed(store, by)

@@ -31,7 +31,7 @@ def add(
     from fleet_runner.services.http.admission import make  # noqa: PLC0415  other commands need no part of the server
 
     if not NAME.fullmatch(name):
-        raise FleetError(f"{name!r} is no name of a token; expected letters, digits, dots and dashes, at most 64")
+        raise FleetError(f"{name!r} is not a valid token name; expected letters, digits, dots and dashes, at most 64")
     if role is Role.INGEST:
         raise FleetError("who pushes signals has a token of fleet-runner signals token add; it shows no page")
     if (role is Role.TENANT) is not bool(tenant):
@@ -80,7 +80,7 @@ def rotate(
     with opened() as (_, store):
         good = [each for each in store.tokens() if each.name == name and not each.refusal(now)]
         if not good:
-            raise FleetError(f"no token {name!r} is good for anything; fleet-runner web token list")
+            raise FleetError(f"no token {name!r} is valid; see fleet-runner web token list")
         old = max(good, key=lambda each: each.id)
         if old.scope == INGEST:
             raise FleetError(
@@ -107,7 +107,7 @@ def revoke(name: Name, *, json: Json = False) -> None:
     elif revoked:
         console.print(f"{name} is revoked", markup=False)
     else:
-        console.print(f"no token {name!r} is good for anything; fleet-runner web token list", markup=False)
+        console.print(f"no token {name!r} is valid; see fleet-runner web token list", markup=False)
     if not revoked:
         raise typer.Exit(Exit.NO)
 

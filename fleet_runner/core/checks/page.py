@@ -106,7 +106,7 @@ def page(check: Check, stages: Sequence[str] = ()) -> str:
         "",
         f"- It is {kind(check)}: {_manner(check)}.",
         f"- Profile: {_profile(check)}.",
-        f"- Stages: {', '.join(f'`{stage}`' for stage in stages) or 'none asks it yet'}.",
+        f"- Stages: {', '.join(f'`{stage}`' for stage in stages) or 'no stage runs it yet'}.",
         *_more(check),
         "",
         "## What it reads",
@@ -188,7 +188,7 @@ def _names(check: Check) -> Iterable[str]:
 
 def _findings(codes: tuple[Code, ...]) -> list[str]:
     if not codes:
-        return ["No fault: its answer is a fact that others use."]
+        return ["No fault: its result is a fact that other checks use."]
     rows = ((f"`{code.code}`", code.meaning, ", ".join(each.value for each in code.remedies)) for code in codes)
     twice = ", ".join(f"`{code.code}`" for code in codes if code.twice)
     why = ["", f"In production two rounds in a row must find {twice}: a tenant's moment may have slowed one."]

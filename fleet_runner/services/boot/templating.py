@@ -106,7 +106,9 @@ def broken(folder: Path | None) -> list[str]:
 
 def _known(folder: Path | None) -> _Found:
     if folder is not None and not folder.is_dir():
-        raise SettingsError(f"boot_templates names {folder}, which is no folder; make it, or correct the setting")
+        raise SettingsError(
+            f"boot_templates names {folder}, which is not a folder; create it, or correct the setting"
+        )
     built_in = FileSystemLoader(BUILT_IN)
     own: list[BaseLoader] = [FileSystemLoader(folder)] if folder else []
     loader = ChoiceLoader([*own, built_in, PrefixLoader({"built-in": built_in})])

@@ -66,7 +66,7 @@ class StoreLook:
 
 
 class Health:
-    """What a runner says of itself. `listener` gives a sentence where signals are not taken as the settings say."""
+    """What a runner says of itself. `listener` gives a sentence where signals are not taken from the settings."""
 
     def __init__(self, world: TickContext, stop: Event, listener: Callable[[], str]) -> None:
         self._world = world

@@ -70,7 +70,7 @@ def leave(request: Request, here: Here, who: Mends, name: Name, wanted: IntentBo
     _unfit(wanted)
     row = known(here, name)
     if row.state is State.RETIRED:
-        raise HTTPException(409, f"{name} is retired: nothing can be asked of it; its history stays readable")
+        raise HTTPException(409, f"{name} is retired and takes no requests; its history stays readable")
     if wanted.kind in FOR_GOOD and not confirmation.holds(here, who, row, wanted.kind, wanted.confirm):
         return JSONResponse(asdict(_unconfirmed(here, who, row, wanted.kind)), 428)
     return RequestTaken(left(here, who, name, (wanted.kind, wanted.detail), printable(wanted.reason.strip())))

@@ -92,7 +92,7 @@ def _fit(row: Node, intent: IntentKind) -> None:
     if row.state in FABRICS:
         raise HTTPException(409, f"{row.name} is a fabric; fleet-runner on the server's machine asks things of it")
     if row.state in ENDED:
-        raise HTTPException(409, f"{row.name} is retired: nothing can be asked of it; its history stays readable")
+        raise HTTPException(409, f"{row.name} is retired and takes no requests; its history stays readable")
     if intent in ELSEWHERE:
         raise HTTPException(409, f"this is not asked for in pages: {ELSEWHERE[intent].format(node=row.name)}")
 

@@ -36,7 +36,7 @@ def test_on_a_disk_that_takes_no_writes_people_still_read(
             "queue", "runners", "schedules",
         ):  # fmt: skip
             said = typed(*line.split())
-            assert (said.code, "was only read" in said.err) == (0, True), (line, said.err)
+            assert (said.code, "read-only" in said.err) == (0, True), (line, said.err)
         said = typed("hold", "gpu-01", "--reason", "look")
         assert (said.code, "then run it again" in said.err or "permissions" in said.err) == (3, True)
         disk.has("rw")
@@ -63,4 +63,4 @@ def test_who_watches_a_full_disk_lets_others_in_once_there_is_room(
 
         monkeypatch.setattr(time, "sleep", sleep)
         said = typed("status", "--watch")
-        assert (said.code, "was only read" in said.err, others) == (130, True, [0]), said.err
+        assert (said.code, "read-only" in said.err, others) == (130, True, [0]), said.err

@@ -150,7 +150,7 @@ def test_a_run_names_its_stage_and_a_retired_node_is_asked_nothing(hall: Hall, h
 def test_a_server_writes_down_whom_the_token_names(afar: Type) -> None:
     said = afar("hold", "gpu-00001", "--by", "mallory")
     assert said.code == 2
-    assert "whom the token names" in " ".join(said.err.split())
+    assert "the token's name" in " ".join(said.err.split())
 
 
 def test_tickets_and_schedules_are_steered_from_afar(hall: Hall, afar: Type) -> None:

@@ -75,7 +75,7 @@ def test_whoever_asks_it_to_end_is_told_what_follows(start: Start, number: signa
     serve.until("serving ")
     serve.process.send_signal(number)
     assert serve.ends() == 0
-    assert "asked once more it ends at once" in serve.said
+    assert "Ctrl-C again ends at once" in serve.said
     assert STOPPED in serve.said
 
 
@@ -100,7 +100,7 @@ def test_a_tick_that_hangs_ends_with_the_second_signal(start: Start, tmp_path: P
         assert time.monotonic() < end, serve.said
         time.sleep(0.1)
     serve.process.send_signal(number)
-    serve.until("asked once more it ends at once")
+    serve.until("Ctrl-C again ends at once")
     time.sleep(0.5)
     assert serve.process.poll() is None
     serve.process.send_signal(number)

@@ -57,7 +57,7 @@ def test_what_is_no_node_has_no_documents(typed: Type, site: Callable[..., None]
 def test_all_is_well_with_the_built_in_templates(typed: Type, site: Callable[..., None]) -> None:
     said = typed("boot", "check")
     assert said.code == 0
-    assert said.out == "2 nodes: every document is as cloud-init expects it\n"
+    assert said.out == "2 nodes: all documents are valid for cloud-init\n"
 
 
 def test_missing_settings_are_warned_of(typed: Type, site: Callable[..., None]) -> None:
@@ -74,7 +74,7 @@ def test_what_is_wrong_is_told_once(typed: Type, site: Callable[..., None], tmp_
     said = typed("boot", "check")
     assert said.code == 1
     unused, wrong = said.out.splitlines()
-    assert "metadata.yaml.j2: no document and no device type is called so" in unused
+    assert "metadata.yaml.j2: no document or device type has this name" in unused
     assert wrong.startswith("user-data of gpu-01: ")
     assert wrong.endswith(":2: 'nobody' is undefined (and 1 other)")
 

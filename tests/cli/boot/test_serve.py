@@ -141,7 +141,7 @@ def test_what_nodes_would_stumble_over_is_warned_of_at_the_start(
         "meta-data.yaml.j2: it cannot be read as text",
         "boot_authorized_keys is not set",
         "boot_dhcp_token is not set",
-        "no-loaders, which is no folder",
+        "no-loaders, which is not a folder",
     ):
         assert len([line for line in warned if line.startswith("warning: ") and text in line]) == 1, text
     assert "TLS needs all of" in last

@@ -116,4 +116,4 @@ def test_a_machine_that_nobody_knows_is_listed_until_it_is_forgotten(store: Stor
 def test_what_is_no_mac_address_is_refused(store: Store, typed: Type) -> None:
     said = typed("boot", "forget", "gpu-01")
     assert said.code == Exit.USAGE
-    assert "'gpu-01' is no MAC address" in said.err
+    assert "'gpu-01' is not a MAC address" in said.err

@@ -44,7 +44,7 @@ def test_a_mode_is_tried_set_shown_and_forgotten(store: Store, typed: Type) -> N
     words = ("mode", "act", "--node", "gpu-01", "--for", "reboot", "--for", "reset", "-r", "canary", "--by", "ann")
     tried = typed(*words, "--dry-run").words
     assert "reset: act at 1 node, gpu-01" in tried
-    assert tried.endswith("dry run: nothing was kept")
+    assert tried.endswith("dry run: nothing was changed")
     assert store.modes() == before
     kept = typed(*words).words
     assert kept.endswith(
@@ -62,7 +62,7 @@ def test_a_mode_is_tried_set_shown_and_forgotten(store: Store, typed: Type) -> N
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--reason", "x"), "no place is named"),
+        (("--reason", "x"), "no place is given"),
         (("--fleet", "--reason", " "), "--reason is empty"),
         (("--node", "gpu-99", "--reason", "x"), "the source of truth has no node 'gpu-99' with nodes; it has gpu-0"),
         (("--rack", "A1", "--reason", "x"), "the source of truth has no rack 'A1' with nodes; it has "),

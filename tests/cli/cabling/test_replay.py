@@ -91,5 +91,5 @@ def test_without_the_source_of_truth_what_rests_on_cables_is_left_out(
     """And that is said of each check."""
     monkeypatch.setenv("FLEET_SOURCE", "nowhere")
     said = typed("replay", "--with", change)
-    assert "without the designed cables" in said.err
+    assert "without designed cables" in said.err
     assert "the source of truth cannot be read now fabric_cabling 1" in said.words

@@ -206,7 +206,7 @@ EXPECTED = "one in production or in debug, onboard, triage"
 def test_a_node_that_serves_must_be_idle_by_a_fresh_answer(typed: Type, plays: Plays, store: Store) -> None:
     """What is not known is no leave to load it."""
     come(store, "gpu-02", *WAY[2:])
-    asking = "whether work runs on it is not known; ask it: fleet-runner check run gpu_usage --node gpu-02"
+    asking = "it is unknown whether work runs on it; ask it: fleet-runner check run gpu_usage --node gpu-02"
 
     def refused() -> str:
         said = typed("allreduce", "gpu-01", "gpu-02")
@@ -258,7 +258,7 @@ def test_a_customers_node_that_serves_is_refused(typed: Type, plays: Plays, stor
     row = store.node("gpu-02")
     assert row is not None
     why = allreduce._why_not(store, replace(row, management=Management.CUSTOMER), 0.0)
-    assert why == "its management is customer: what it does is not ours to say"
+    assert why == "its management is customer: only its customer decides about it"
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_a_node_without_an_answer_of_its_group_ends_the_search(typed: Type, play
     """Nothing is concluded from silence; from ranks that did not come together, it is."""
     plays.answers = {"gpu-02": Result("allreduce", Verdict.UNKNOWN, "python3 has no PyTorch")}
     said = typed("allreduce", "gpu-01", "gpu-02")
-    assert (said.code, "gpu-02 says nothing about its group: UNKNOWN, python3 has no PyTorch" in said.err) == (
+    assert (said.code, "gpu-02 reports nothing about its group: UNKNOWN, python3 has no PyTorch" in said.err) == (
         2,
         True,
     )

@@ -110,7 +110,7 @@ def test_a_node_of_which_nothing_was_gathered_has_the_rest(store: Store, typed: 
     """As one that never answered again."""
     said = typed("bundle", NODE)
     assert said.code == 0, said.err
-    assert "nothing was gathered of the node and its BMC yet" in said.words
+    assert "nothing was gathered from the node and its BMC yet" in said.words
     [path] = tmp_path.glob("bundle-gpu-01-*.tar.gz")
     assert any(name.endswith("/README.txt") for name in opened(path))
 

@@ -66,7 +66,7 @@ def test_an_interrupted_play_is_ended_and_nothing_is_recorded(
     monkeypatch.setattr(Play, "ended", interrupted)
     said = typed("check", "run", "gpu_usage", "-n", "gpu-01")
     assert (said.code, said.out) == (130, "")
-    assert "interrupted: the play is ended, and nothing that it asked is recorded" in " ".join(said.err.split())
+    assert "interrupted: the play is ended, and its results are not recorded" in " ".join(said.err.split())
     assert store.find_results(ResultFilter("gpu-01"), limit=9) == ()
 
 
@@ -118,7 +118,7 @@ def test_nodes_are_asked_in_one_play_and_the_answers_are_recorded_as_done_by_han
 def test_a_play_that_cannot_start_is_told_with_ansibles_words(store: Store, typed: Type) -> None:
     said = typed("check", "run", "gpu_usage", "-n", "gpu-04")
     assert said.code == 3
-    assert "Ansible did not come to it" in said.words
+    assert "Ansible did not reach it" in said.words
     assert "no hosts to target" in said.err
 
 
@@ -189,4 +189,4 @@ def test_answers_that_cannot_be_recorded_are_shown_all_the_same(
     said = typed("check", "run", "gpu_usage", "-n", "gpu-01")
     assert said.code == 3
     assert "PASS    gpu_usage" in said.out
-    assert "the answers were not recorded: the disk is full" in said.err
+    assert "the results were not recorded: the disk is full" in said.err

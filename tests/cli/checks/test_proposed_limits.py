@@ -66,7 +66,7 @@ def test_a_limit_is_proposed_and_says_whom_it_would_have_flagged(store: Store, t
     assert "gpu_tlimit_margin_celsius" in said.out
     assert said.out.startswith("--- a/")
     assert (
-        "30 of 30 results of the last 30d could be judged again: 1 node would have been flagged besides, 1 of which"
+        "30 of 30 results of the last 30d could be judged again: 1 node would also have been flagged, 1 of which"
         in (" ".join(said.err.split()))
     )
     assert f"{HOT} gpu_thermals would have flagged it once" in said.err
@@ -97,5 +97,5 @@ def test_a_laxer_limit_says_what_would_have_passed(store: Store, typed: Type, tm
     result = run(CHECKS["gpu_thermals"], {"nvidia_smi": reading}, Expected("gpu-01", strict))
     store.record_by_hand(Stage.HEALTH_PASSIVE, "ada", [Judged("gpu-01", now - 30, result)], now)
     said = typed(*WORDS, "--replay")
-    assert "1 of 31 results of the last 30d could be judged again: 0 nodes would have been flagged" in said.err
+    assert "1 of 31 results of the last 30d could be judged again: 0 nodes would also have been flagged" in said.err
     assert "gpu-01 gpu_thermals would not have flagged it once, first 20" in said.err

@@ -75,10 +75,10 @@ def test_results_are_narrowed_and_given_in_full(store: Store, typed: Type) -> No
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--node", "gpu-09"), "no node 'gpu-09' in the store; names that are like it: gpu-0"),
-        (("--node", "spine"), "no node 'spine' in the store; fleet-runner status shows those that there are"),
+        (("--node", "gpu-09"), "no node 'gpu-09' in the store; similar names: gpu-0"),
+        (("--node", "spine"), "no node 'spine' in the store; fleet-runner status lists all nodes"),
         (("--check", "gpu_eror"), "did you mean gpu_errors"),
-        (("--since", "soon"), "'soon' is no span of time; expected one such as 90m, 12h, 30d or 4w"),
+        (("--since", "soon"), "'soon' is not a span of time; expected one such as 90m, 12h, 30d or 4w"),
     ],
 )
 def test_what_cannot_be_asked_for_is_said(store: Store, typed: Type, words: tuple[str, ...], why: str) -> None:
@@ -107,7 +107,7 @@ def test_a_limit_is_tried_on_what_was_read_and_what_cannot_be_is_counted(
         "2 were not, and are left out: 2: it was UNKNOWN because of a read, and how that failed is not kept xid 2"
         in said.words
     )
-    assert "without the designed cables, and serial numbers" in said.err
+    assert "without designed cables, serial numbers" in said.err
     told = json.loads(typed("replay", "--with", file, "--node", "gpu-02", "--json").out)
     assert (told["reproduced"], told["left_out"]) == (1, {"unread": {"xid": 1}})
     assert [(each["node"], each["would_be"]["verdict"]) for each in told["changes"]] == [("gpu-02", "FAIL")]
@@ -169,7 +169,7 @@ def test_a_slip_in_the_file_is_unusable_input(store: Store, typed: Type, tmp_pat
 def test_a_key_that_no_profile_has_is_used_and_pointed_out(store: Store, typed: Type, tmp_path: Path) -> None:
     said = typed("replay", "--with", limits(tmp_path, "limits: {gpu_tlimit_margin_celcius: 99}"))
     assert said.code == 0
-    assert "limits.gpu_tlimit_margin_celcius is not in the profile of hgx: it is new, or a slip" in said.err
+    assert "limits.gpu_tlimit_margin_celcius is not in the profile of hgx: it is new, or a typing error" in said.err
 
 
 def test_a_file_that_is_not_there_is_unusable_input(store: Store, typed: Type) -> None:

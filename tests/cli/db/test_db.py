@@ -65,7 +65,7 @@ def test_prune_says_what_went_and_a_dry_run_takes_nothing(store: Store, typed: T
 def test_migrate_says_what_is_to_be_done_does_it_and_is_refused_while_somebody_serves(
     store: Store, typed: Type
 ) -> None:
-    assert typed("db", "migrate", "--check").words.endswith("is at schema 0014; there is nothing to do")
+    assert typed("db", "migrate", "--check").words.endswith("is at schema 0014; nothing to do")
     _older(load().store_url, "0006")
     checked = typed("db", "migrate", "--check")
     assert checked.code == 1
@@ -138,19 +138,19 @@ def test_a_backup_is_brought_back_and_says_what_to_look_at(store: Store, typed: 
         opened.register([device("gpu-02")], 2.0)
     said = typed("db", "restore", str(file))
     assert said.code == 0, said.err
-    assert "nodes held: 1; flashes that were under way: 0" in said.words
+    assert "nodes held: 1; open flashes: 0" in said.words
     assert "valid tokens for signals, also those revoked since: 0" in said.words
     with Store.open(load().store_url) as opened:
         assert [each.name for each in opened.nodes()] == ["gpu-01"]
     (aside,) = load().state_dir.glob("fleet.db.before-*")
-    assert f"the store that was there is {aside} now" in said.words
+    assert f"the previous store is {aside} now" in said.words
 
 
 @pytest.mark.parametrize(
     ("file", "why"),
     [
-        ("there", "there is such a file already"),
-        ("..", "it is a folder"),
+        ("there", "the file exists already"),
+        ("..", "is a folder"),
         ("no/file", "there is no folder no; create it"),
     ],
 )

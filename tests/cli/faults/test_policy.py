@@ -30,7 +30,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_good_policy_is_said_to_be_good(typed: Type, mine: Path) -> None:
     said = typed("policy", "check")
-    assert (said.code, said.out) == (0, "policy.yml: nothing is wrong; 1 rule beside the built-in ones\n")
+    assert (said.code, said.out) == (0, "policy.yml: no errors; 1 rule in addition to the built-in ones\n")
     assert typed("policy", "check", str(mine)).out == said.out
 
 
@@ -54,7 +54,7 @@ def test_without_a_file_there_is_nothing_to_check(
     monkeypatch.setenv("FLEET_INVENTORY", str(tmp_path / "fleet.yml"))
     said = typed("policy", "check")
     assert said.code == Exit.USAGE
-    assert "the built-in rules hold" in said.err
+    assert "the built-in rules apply" in said.err
 
 
 def test_a_device_type_that_no_node_has_is_a_warning(typed: Type, mine: Path) -> None:
@@ -111,8 +111,8 @@ def test_the_whole_policy_shows(typed: Type, mine: Path) -> None:
     assert "observe: no" in said
     whole = json.loads(typed("policy", "show", "--json").out)
     assert whole["rules"][-1]["source"] == f"{mine}:2"
-    assert whole["deadline"] == "24 h, as the settings say, then ask"
-    assert whole["budget"] == "as the settings say"
+    assert whole["deadline"] == "24 h, from the settings, then ask"
+    assert whole["budget"] == "from the settings"
     assert whole["breaker"].startswith("share 0.1, same 0.05, least 5, within 60 min, pause 30 min")
     mine.write_text("budget: {rack: 2, domain: 0.25}\nbreaker: {pause: 2h}\n", encoding="utf-8")
     said = typed("policy", "show").words

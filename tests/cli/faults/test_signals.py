@@ -88,7 +88,7 @@ def test_what_a_person_says_raises_an_alarm_and_rings(store: Store, typed: Type)
     (alarm,) = store.alarms("gpu-01")
     assert (alarm.message, alarm.source, alarm.count) == ("gone", "operator", 1)
     over = typed("signals", "send", "gpu-01", "xid.79", "-c", "GPU 0000:0f:00.0", "--ended")
-    assert over.words == "gpu-01: no alarm xid.79 stands any more"
+    assert over.words == "gpu-01: no alarm xid.79 is active any more"
     assert store.alarms("gpu-01") == ()
     noted = typed("signals", "send", "gpu-01", "xid.31")
     assert noted.words == "gpu-01: xid.31 is noted, and does not count yet: the rules ask for more"
@@ -136,7 +136,7 @@ def test_alarms_are_listed_with_what_follows(store: Store, typed: Type) -> None:
 
 def test_status_says_who_listens_and_what_became_of_what_was_heard(store: Store, typed: Type) -> None:
     """A listener that was not heard of for a while is gone."""
-    assert "nobody listens; set signals_listen" in typed("signals", "status").words
+    assert "no listener runs; set signals_listen" in typed("signals", "status").words
     now = time.time()
     rows = [
         SignalCount("listener", "https://10.0.0.1:8490", 1, now, "3 waiting, 1500 bytes"),
@@ -153,7 +153,7 @@ def test_status_says_who_listens_and_what_became_of_what_was_heard(store: Store,
     assert (len(found["listeners"]), len(found["heard"]), found["alarms"]) == (1, 2, 0)
     late = replace(rows[0], last_at=now - 60)
     store.count_heard({("listener", late.what): late}, {})
-    assert "nobody listens" in typed("signals", "status").words
+    assert "no listener runs" in typed("signals", "status").words
 
 
 def test_a_listener_is_not_begun_where_its_settings_cannot_be_meant(

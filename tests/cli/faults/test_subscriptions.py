@@ -169,7 +169,7 @@ def test_ours_that_are_there_twice_become_one_and_others_are_left(hall: Open) ->
     with Client(here.bmcs["gpu-01"]) as client:
         for each in (double, theirs):
             assert client.ask("POST", f"{SERVICE}/Subscriptions", each).status_code == 201
-    assert here.told("subscribe", "-n", "gpu-01")["gpu-01"]["said"] == "it posts here, and once only"
+    assert here.told("subscribe", "-n", "gpu-01")["gpu-01"]["said"] == "it posts here, only once now"
     assert [each["Context"] for each in here.members("gpu-01")] == [mine["Context"], "theirs"]
     text = here.typed("signals", "subscriptions", "-n", "gpu-01").out
     assert "also to https://else.example" in text
@@ -236,7 +236,7 @@ def test_what_a_bmc_repeats_of_a_token_is_not_shown(hall: Open) -> None:
         ("fleet.example:8490", "expected where BMCs reach the listener"),
         ("https://[::1", "expected where BMCs reach the listener"),
         ("https://user:pw@fleet.example", "expected where BMCs reach the listener"),
-        ("http://fleet.example:8490", "tokens sent in the clear"),
+        ("http://fleet.example:8490", "send tokens in the clear"),
     ],
 )
 def test_an_address_to_which_no_token_may_go_is_refused(
@@ -270,4 +270,4 @@ def test_a_node_that_left_is_left_out_and_one_without_a_bmc_is_said_to_have_none
     write_site(fleet, tmp_path / "site")
     assert here.told("subscribe", "--all") == {}
     said = here.told("subscribe", "-n", "gpu-01", code=Exit.TROUBLE)
-    assert "no BMC that could be asked" in said["gpu-01"]["said"]
+    assert "no BMC address" in said["gpu-01"]["said"]

@@ -211,7 +211,7 @@ def test_a_bmc_is_listed_although_its_catalogue_is_only_being_written(plan: Plan
 def test_a_catalogue_that_cannot_be_read_says_who_names_its_lines(plan: Plan) -> None:
     said = plan(BIOS={"targett": "2"})
     assert said.code == Exit.USAGE
-    assert "fleet-runner firmware check names each line" in said.err
+    assert "fleet-runner firmware check lists each line" in said.err
 
 
 def test_a_node_without_a_bmc_is_not_asked(plan: Plan, tmp_path: Path) -> None:

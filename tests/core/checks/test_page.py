@@ -61,12 +61,12 @@ def test_a_page_says_who_asks_and_how() -> None:
 
 def test_a_page_names_the_stages_that_ask() -> None:
     assert "- Stages: `verify`, `drain`." in page.page(CHECK, ["verify", "drain"])
-    assert "- Stages: none asks it yet." in page.page(CHECK)
+    assert "- Stages: no stage runs it yet." in page.page(CHECK)
 
 
 def test_a_finding_is_told_with_its_remedies() -> None:
     assert "| `some.fault` | it is not well | WATCH, RMA |" in told()
-    assert "No fault: its answer is a fact that others use." in told(codes=())
+    assert "No fault: its result is a fact that other checks use." in told(codes=())
     slow = Code("some.slow", (Remedy.TRIAGE,), "it is slow", twice=True)
     assert "two rounds in a row must find `some.slow`:" in told(codes=(*CHECK.codes, slow))
     assert "two rounds" not in told()

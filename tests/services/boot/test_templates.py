@@ -123,7 +123,7 @@ def test_only_user_data_knows_of_secrets(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_an_error_and_not_an_empty_one(tmp_path: Path) -> None:
     documents = Documents(sites.settings(boot_templates=tmp_path / "templates"))
-    with pytest.raises(SettingsError, match="which is no folder"):
+    with pytest.raises(SettingsError, match="which is not a folder"):
         documents.meta_data(known())
     sites.templates(tmp_path / "templates", meta_data="new: 1\n")
     assert documents.meta_data(known()) == b"new: 1\n"

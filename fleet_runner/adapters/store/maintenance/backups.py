@@ -27,7 +27,7 @@ _SCHEMA = re.compile(r"^COPY [a-z_.\"]*alembic_version[^\n]*\n([0-9]{4})$", re.M
 def save(url: str, file: Path) -> int:
     """Write a backup of a store to a new file; return its bytes."""
     if file.exists():
-        raise StoreError(f"backup {file}: there is such a file already; name a new one")
+        raise StoreError(f"backup {file}: the file exists already; name a new one")
     with _draft(file) as draft:
         if _is_sqlite(url):
             _save_sqlite(_path(url), draft)

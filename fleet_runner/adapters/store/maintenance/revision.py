@@ -16,7 +16,7 @@ def check(database: Database) -> None:
         )
     if found is None:
         raise NoStoreError(
-            f"store {database.where}: it has no tables of fleet-runner; `fleet-runner tick` makes them"
+            f"store {database.where}: it has no tables of fleet-runner; `fleet-runner tick` creates them"
         )
     if found != REVISION:
         raise StoreError(

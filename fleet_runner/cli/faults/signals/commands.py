@@ -20,4 +20,4 @@ app.command("list")(list_alarms)
 for command in (status, send, serve, subscribe, unsubscribe):
     app.command()(command)
 app.command("subscriptions")(list_subscriptions)
-app.add_typer(tokens.app, name="token", help="Manage the tokens of those who push signals.")
+app.add_typer(tokens.app, name="token", help="Manage the tokens of senders of signals.")

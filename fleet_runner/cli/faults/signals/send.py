@@ -24,10 +24,10 @@ LONGEST_PART = 200
 LONGEST_MESSAGE = 1000
 
 REFUSED = {
-    Outcome.REPEATED: "this was said already, and stands",
-    Outcome.LATE: "this was taken back already",
-    Outcome.STAYS: "alarms of this node come and go too often; it clears in an hour unless it is told again",
-    Outcome.REFUSED: "too many alarms of this node stand; fleet-runner signals list has them",
+    Outcome.REPEATED: "already reported; the alarm is active",
+    Outcome.LATE: "already ended",
+    Outcome.STAYS: "alarms of this node come and go too often; this one clears in an hour unless reported again",
+    Outcome.REFUSED: "this node has too many active alarms; see fleet-runner signals list",
 }
 
 
@@ -36,8 +36,8 @@ def send(
     code: Annotated[str, typer.Argument(metavar="CODE", help="the kind of fault, as rules name it: xid.79")],
     *,
     component: Annotated[str, typer.Option("--component", "-c", help='the part: "GPU 0000:0f:00.0"')] = "",
-    message: Annotated[str, typer.Option("--message", "-m", help="what was seen, for whoever reads it")] = "",
-    ended: Annotated[bool, typer.Option("--ended", help="take back what was said before")] = False,
+    message: Annotated[str, typer.Option("--message", "-m", help="what was seen, as text for people")] = "",
+    ended: Annotated[bool, typer.Option("--ended", help="end an earlier report")] = False,
 ) -> None:
     """Report a fault of a node, or its end; the policy says what follows."""
     for name, given, most in (("CODE", code, LONGEST_CODE), ("--component", component, LONGEST_PART),
@@ -60,7 +60,7 @@ def send(
         console.print(f"{node}: {REFUSED[became]}", markup=False)
         raise typer.Exit(Exit.NO)
     if not mine or mine[-1].cleared_at is not None:
-        console.print(f"{node}: no alarm {code} stands{' any more' if mine else ''}", markup=False)
+        console.print(f"{node}: no alarm {code} is active{' any more' if mine else ''}", markup=False)
     elif mine[-1].raised_at is None:
         console.print(f"{node}: {code} is noted, and does not count yet: the rules ask for more", markup=False)
     else:

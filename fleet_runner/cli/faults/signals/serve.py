@@ -16,6 +16,6 @@ def serve() -> None:
     from fleet_runner.services.signals import serving  # noqa: PLC0415  the server is slow to load, and other commands need none
 
     if not load().signals_listen:
-        raise SettingsError("setting 'signals_listen' is empty; name where signals are taken, like 127.0.0.1:8490")
+        raise SettingsError("setting 'signals_listen' is empty; set the address for signals, like 127.0.0.1:8490")
     with opened(create=True) as (settings, store):
         serving.run(settings, store, Reader(settings), partial(console.print, markup=False, soft_wrap=True))

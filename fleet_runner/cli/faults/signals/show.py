@@ -20,7 +20,7 @@ Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")
 def list_alarms(
     *,
     node: Annotated[str, typer.Option("--node", "-n", help="only this node's", metavar="NODE")] = "",
-    every: Annotated[bool, typer.Option("--all", help="also what has cleared, and what does not count yet")] = False,
+    every: Annotated[bool, typer.Option("--all", help="also alarms that have cleared, or do not count yet")] = False,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="with --all: the newest so many")] = 200,
     json: Json = False,
 ) -> None:
@@ -85,7 +85,7 @@ def _follows(alarm: Alarm, now: float) -> str:
 def _listening(listeners: Iterable[SignalCount], now: float) -> list[str]:
     alive = [each for each in listeners if now - each.last_at < SILENT_SECONDS]
     if not alive:
-        return ["nobody listens; set signals_listen for fleet-runner serve, or run fleet-runner signals serve"]
+        return ["no listener runs; set signals_listen for fleet-runner serve, or run fleet-runner signals serve"]
     return [f"{each.what}: heard {age(now - each.last_at)} ago, {each.detail}" for each in alive]
 
 

@@ -42,7 +42,7 @@ SHOWN = 3
 
 Nodes = Annotated[list[str] | None, ByNode]
 All = Annotated[bool, typer.Option("--all", help="every node that has a BMC")]
-Dry = Annotated[bool, typer.Option("--dry-run", help="only say what would be done")]
+Dry = Annotated[bool, typer.Option("--dry-run", help="only show what would be done")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
 
 
@@ -102,7 +102,7 @@ def list_subscriptions(*, node: Nodes = None, every: All = False, json: Json = F
 
 def _all(work: Work, named: list[str] | None, *, every: bool, dry: bool, json: bool) -> None:
     if bool(named) is every:
-        raise FleetError("name nodes (--node gpu-03), or ask for --all of them")
+        raise FleetError("name nodes (--node gpu-03), or use --all")
     now = time.time()
     with opened() as (settings, store):
         _checked(settings)
@@ -117,7 +117,7 @@ def _all(work: Work, named: list[str] | None, *, every: bool, dry: bool, json: b
         for each in told:
             console.print(_line(each, now), soft_wrap=True)
         if not told:
-            console.print("no node has a BMC that could be asked")
+            console.print("no node has a BMC address")
     raise typer.Exit(max((_code(each) for each in told), default=Exit.OK))
 
 
@@ -135,7 +135,7 @@ def _checked(settings: Settings) -> None:
         )
     if at.scheme == "http" and not settings.signals_plain and not is_loopback(host):
         raise SettingsError(
-            f"setting 'signals_url': {settings.signals_url} would have tokens sent in the clear; use https, or set"
+            f"setting 'signals_url': {settings.signals_url} would send tokens in the clear; use https, or set"
             " signals_plain = true"
         )
 
@@ -166,13 +166,13 @@ def _at(desk: WorkContext, work: Work, node: str, at: tuple[str, str]) -> BmcOut
     if refused:
         return BmcOutcome(node, REFUSED, refused, known=False)
     if not url:
-        said = "it has no BMC that could be asked; give the device an out-of-band address"
+        said = "it has no BMC address; give the device an out-of-band address"
         return BmcOutcome(node, "unknown", said, known=False)
     try:
         with closing(redfish.opened(desk.settings, url, name=node)) as bmc:
             found = events.read(bmc)
             if found is None:
-                said = f"{url} has no event service: what it sees is known from sweeps alone"
+                said = f"{url} has no event service: only sweeps see its faults"
                 return BmcOutcome(node, "unknown", said, known=False)
             return work(desk, node, bmc, found)
     except FleetError as error:
@@ -191,7 +191,7 @@ def _subscribed(desk: WorkContext, node: str, bmc: Bmc, found: Events) -> BmcOut
     for each in plan.ends:
         events.end(bmc, each.uri)
     if plan.keeps is not None:
-        return _kept(desk, node, plan, f"it posts here, and once only{off}")
+        return _kept(desk, node, plan, f"it posts here, only once now{off}")
     refusal = _made(desk, node, bmc, found)
     if refusal:
         return BmcOutcome(node, REFUSED, refusal, known=False, others=plan.others)
@@ -223,14 +223,14 @@ def _unsubscribed(desk: WorkContext, node: str, bmc: Bmc, found: Events) -> BmcO
     plan = desk.plan(node, found)
     mine = (*plan.ends, *((plan.keeps,) if plan.keeps is not None else ()))
     if desk.dry:
-        said = "our subscription would be ended" if mine else "nothing of ours is there"
+        said = "our subscription would be ended" if mine else "it has no subscription of ours"
         return BmcOutcome(node, "would unsubscribe" if mine else "as it was", said, others=plan.others)
     for each in mine:
         events.end(bmc, each.uri)
     ended = desk.store.revoke_token(f"{PREFIX}{node}", time.time())
     if not mine and not ended:
-        return BmcOutcome(node, "as it was", "nothing of ours is there", others=plan.others)
-    return BmcOutcome(node, "unsubscribed", "it posts here no more, and its token is revoked", others=plan.others)
+        return BmcOutcome(node, "as it was", "it has no subscription of ours", others=plan.others)
+    return BmcOutcome(node, "unsubscribed", "it no longer posts here, and its token is revoked", others=plan.others)
 
 
 def _looked(desk: WorkContext, node: str, bmc: Bmc, found: Events) -> BmcOutcome:
@@ -242,7 +242,7 @@ def _looked(desk: WorkContext, node: str, bmc: Bmc, found: Events) -> BmcOutcome
     if plan.keeps is not None:
         said = "its event service is off"
     elif plan.ends:
-        said = "its subscription is good for nothing any more"
+        said = "its subscription is no longer valid"
     return BmcOutcome(
         node, "not subscribed", f"{said}; fleet-runner signals subscribe --node {node}", others=plan.others
     )

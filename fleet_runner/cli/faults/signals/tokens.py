@@ -35,7 +35,7 @@ def add(
     from fleet_runner.services.http.admission import make  # noqa: PLC0415  other commands need no part of the listener
 
     if not NAME.fullmatch(name):
-        raise FleetError(f"{name!r} is no name of a token; expected letters, digits, dots and dashes, at most 64")
+        raise FleetError(f"{name!r} is not a valid token name; expected letters, digits, dots and dashes, at most 64")
     now = time.time()
     until = now + span(expires) if expires else None
     made, digest = make()
@@ -58,7 +58,7 @@ def list_tokens(*, json: Json = False) -> None:
     for each in found:
         console.print(f"{each.name}: {_words(each, now)}", markup=False, soft_wrap=True)
     if not found:
-        console.print("no tokens; fleet-runner signals token add NAME makes one")
+        console.print("no tokens; create one: fleet-runner signals token add NAME")
 
 
 @app.command()
@@ -66,7 +66,7 @@ def revoke(name: Name) -> None:
     """Revoke a token; it is refused one second later."""
     with opened() as (_, store):
         if not store.revoke_token(name, time.time()):
-            console.print(f"no token {name!r} is good for anything; fleet-runner signals token list", markup=False)
+            console.print(f"no token {name!r} is valid; see fleet-runner signals token list", markup=False)
             raise typer.Exit(Exit.NO)
     console.print(f"{name} is revoked")
 

@@ -118,7 +118,7 @@ def refusal(page: Page, node: Node | None) -> str:
     if page.kind not in REQUESTS:
         return f"'{_short(page.kind)}' cannot be asked for in NetBox; expected {_listed(REQUESTS)}."
     if node is not None and node.state is State.RETIRED:
-        return "The node is retired: nothing can be asked of it; its history stays readable."
+        return "The node is retired and takes no requests; its history stays readable."
     return ""
 
 

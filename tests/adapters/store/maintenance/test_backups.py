@@ -83,7 +83,7 @@ def test_a_backup_is_the_store_of_one_moment_and_its_owners_alone(
 def test_a_file_that_is_there_is_not_written_over(stocked: Store, url: str, tmp_path: Path) -> None:
     file = tmp_path / "fleet.backup"
     file.write_text("mine")
-    with pytest.raises(StoreError, match="such a file already"):
+    with pytest.raises(StoreError, match="the file exists already"):
         save(url, file)
     assert file.read_text() == "mine"
     assert stocked.nodes()

@@ -143,7 +143,7 @@ def test_what_may_be_asked_for_is_left_to_the_runner(intent: str) -> None:
         (replace(PAGE, role="leaf"), None, "no node: nodes have the role gpu-server, this is a leaf"),
         (replace(PAGE, kind="wipe"), NODE, "'wipe' cannot be asked for in NetBox; expected cancel, certify,"),
         (replace(PAGE, kind="wipe"), None, "'wipe' cannot be asked for"),
-        (PAGE, replace(NODE, state=State.RETIRED), "retired: nothing can be asked of it"),
+        (PAGE, replace(NODE, state=State.RETIRED), "retired and takes no requests"),
     ],
 )
 def test_what_cannot_be_taken_is_said(page: Page, node: Node | None, why: str) -> None:
