@@ -81,8 +81,8 @@ class Settings(BaseSettings):
     inventory: Path | None = Field(None, description="Ansible inventory; default: inventory/fleet.yml of the project")
     bmc_credentials: Path | None = Field(None, description="YAML file with username and password for the BMCs, 0600")
     bmc_networks: Networks = Field("", description="networks of all BMCs; empty: each is at its device's oob_ip")
-    bmc_insecure: bool = Field(default=False, description="accept BMC certificates that nobody signed")
-    bmc_ca: Path | None = Field(None, description="PEM file with the CA that alone may sign the BMCs' certificates")
+    bmc_insecure: bool = Field(default=False, description="accept unsigned BMC certificates")
+    bmc_ca: Path | None = Field(None, description="PEM file with the only CA for the BMCs' certificates")
     bmc_vault: str = Field(
         "", description="secret of HashiCorp Vault (KV 1 or 2) with the BMCs' username and password, by its URL"
     )
@@ -93,7 +93,7 @@ class Settings(BaseSettings):
         "", description="where nodes reach the boot service (http://10.0.0.1:8480); empty: nodes boot without it"
     )
     boot_secure_url: TlsUrl = Field(
-        "", description="where they reach it over TLS; given, secrets and phone-home go over TLS alone"
+        "", description="where they reach it over TLS; if set, secrets and phone-home use TLS only"
     )
     boot_listen: str = Field("127.0.0.1:8480", description="address and port of the boot service")
     boot_secure_listen: str = Field("127.0.0.1:8443", description="address and port of the boot service over TLS")
@@ -103,10 +103,10 @@ class Settings(BaseSettings):
     boot_image: str = Field("debian-12", description="image that nodes boot unless their context names another")
     boot_loaders: Path = Field(Path("/usr/lib/ipxe"), description="folder of iPXE's own files, for UEFI HTTP boot")
     boot_templates: Path | None = Field(None, description="folder of cloud-init templates before the built-in ones")
-    boot_authorized_keys: Path | None = Field(None, description="public ssh keys of those who may log in to nodes")
+    boot_authorized_keys: Path | None = Field(None, description="public ssh keys of people who may log in to nodes")
     boot_join: Path | None = Field(None, description="YAML file that says how nodes join Kubernetes or Slurm")
     boot_dhcp_token: Path | None = Field(
-        None, description="file with the token of DHCP servers that tell of their leases, 0600"
+        None, description="file with the token of DHCP servers that report leases, 0600"
     )
     boot_proof: Literal["none", "bmc"] = Field(
         "none", description="stronger proof of who boots: a nonce that only its BMC is given (UEFI HTTP boot)"
@@ -121,21 +121,19 @@ class Settings(BaseSettings):
     firmware_visit_seconds: float = Field(
         60.0, gt=0, description="how long one play stays with a flash before it leaves it to the BMC and comes back"
     )
-    firmware_pause_seconds: float = Field(15.0, ge=0, description="pause before a flash under way is looked at again")
+    firmware_pause_seconds: float = Field(15.0, ge=0, description="pause before a running flash is checked again")
     firmware_at_once: int = Field(50, ge=1, description="nodes of the fleet whose firmware is updated at a time")
     firmware_at_once_rack: int = Field(4, ge=1, description="nodes of one rack whose firmware is updated at a time")
     firmware_rack_watts: float = Field(
         0.0, ge=0, description="power that the nodes of one rack may draw for updates at a time; 0: no limit"
     )
-    signals_listen: str = Field(
-        "", description="address and port where signals are taken over HTTP (127.0.0.1:8490); empty: they are not"
-    )
+    signals_listen: str = Field("", description="address and port for signals over HTTP (127.0.0.1:8490); empty: off")
     signals_certificate: Path | None = Field(
         None, description="TLS certificate of signals_listen, PEM, with its chain; needed beyond this machine"
     )
     signals_certificate_key: Path | None = Field(None, description="its private key, PEM, 0600")
     signals_plain: bool = Field(
-        default=False, description="take signals from other machines without TLS: whoever listens in has their tokens"
+        default=False, description="accept signals from other machines without TLS: tokens can be read on the way"
     )
     signals_url: str = Field(
         "", description="where BMCs reach the listener (https://fleet.example:8490), to subscribe to their events"
@@ -144,14 +142,14 @@ class Settings(BaseSettings):
         default=True, description="false: BMCs are asked not to check the listener's certificate, which is its own CA"
     )
     signals_syslog: str = Field(
-        "", description="address and port where syslog is taken, UDP and TCP (127.0.0.1:8514); empty: it is not"
+        "", description="address and port for syslog, UDP and TCP (127.0.0.1:8514); empty: off"
     )
     signals_syslog_from: str = Field(
         "127.0.0.0/8, ::1",
-        description="networks that may send syslog, with commas; a node's own address tells of that node alone",
+        description="networks that may send syslog, with commas; a node's own address reports on that node only",
     )
     signals_relays: str = Field(
-        "", description="networks of relays and collectors that may tell of every node (10.0.9.2/32), with commas"
+        "", description="networks of relays and collectors that may report on every node (10.0.9.2/32), with commas"
     )
     runner_name: str = Field(
         "", max_length=64, pattern=r"^[A-Za-z0-9._-]*$", description="what others call this runner; default: its host"
@@ -160,9 +158,9 @@ class Settings(BaseSettings):
         "", description="sites and racks (hall-a, hall-b/r0*) that this runner reaches, with commas; empty: all"
     )
     lease_seconds: float = Field(
-        30.0, ge=5, description="how long a runner may be silent before others take its work over (PostgreSQL)"
+        30.0, ge=5, description="how long a runner may be silent before others take over its work (PostgreSQL)"
     )
-    batches_at_once: int = Field(8, ge=1, description="plays that one runner carries at a time")
+    batches_at_once: int = Field(8, ge=1, description="plays that one runner runs at a time")
     health_listen: str = Field(
         "", description="address and port of serve's health page (127.0.0.1:8491); empty: there is none"
     )
@@ -170,20 +168,20 @@ class Settings(BaseSettings):
         "", description="address and port of pages, the API and metrics (127.0.0.1:8492); empty: there are none"
     )
     server: str = Field(
-        "", description="whose pages and API commands ask instead of a store (https://fleet.example); empty: none"
+        "", description="a server that commands ask instead of a store (https://fleet.example); empty: none"
     )
-    server_token_file: Path | None = Field(None, description="file with the token that it is shown, 0600")
-    server_ca: Path | None = Field(None, description="PEM file with the CA that alone may sign its certificate")
+    server_token_file: Path | None = Field(None, description="file with the token for it, 0600")
+    server_ca: Path | None = Field(None, description="PEM file with the only CA for its certificate")
     web_certificate: Path | None = Field(
         None, description="TLS certificate of web_listen, PEM, with its chain; needed beyond this machine"
     )
     web_certificate_key: Path | None = Field(None, description="its private key, PEM, 0600")
     oidc_issuer: str = Field(
-        "", description="whom people log in with (OpenID Connect, https://login.example); empty: with tokens alone"
+        "", description="OpenID Connect provider for logins (https://login.example); empty: tokens only"
     )
-    oidc_client_id: str = Field("", description="what fleet-runner is called there")
-    oidc_client_secret: Path | None = Field(None, description="file with the secret that it shows there, 0600")
-    oidc_claim: str = Field("groups", description="claim that says what somebody is")
+    oidc_client_id: str = Field("", description="fleet-runner's client id there")
+    oidc_client_secret: Path | None = Field(None, description="file with its client secret, 0600")
+    oidc_claim: str = Field("groups", description="claim with a person's groups")
     oidc_roles: str = Field(
         "", description="what its values mean: fleet-ops=operator, dc=technician, acme=tenant:Acme, with commas"
     )
@@ -191,38 +189,38 @@ class Settings(BaseSettings):
         "", description="where traces of stages are sent, OTLP over HTTP (http://127.0.0.1:4318); empty: nowhere"
     )
     keep_audit_days: float = Field(
-        180.0, ge=0, description="how long it is kept who asked what through pages and the API; 0: always"
+        180.0, ge=0, description="how long the audit log of pages and the API is kept; 0: always"
     )
     keep_evidence_days: float = Field(
-        30.0, ge=0, description="how long what nodes said is kept, but for what something still rests on; 0: always"
+        30.0, ge=0, description="how long evidence is kept, except where it is still needed; 0: always"
     )
     keep_evidence_bytes: int = Field(
-        40_000_000_000, ge=0, description="bytes it may have in the store, the oldest goes first; 0: no limit"
+        40_000_000_000, ge=0, description="bytes of evidence in the store, the oldest is deleted first; 0: no limit"
     )
     keep_sweeps_days: float = Field(
-        30.0, ge=0, description="after so long one good result of a check a day stays of the sweeps'; 0: all stay"
+        30.0, ge=0, description="after this, only one good result a day of a sweep's check is kept; 0: all"
     )
     keep_artifacts_days: float = Field(
         30.0, ge=0, description="how long folders of batches without a verdict, and bundles, are kept; 0: always"
     )
     keep_signals_days: float = Field(
-        180.0, ge=0, description="how long cleared alarms, steps of closed boots and told news are kept; 0: always"
+        180.0, ge=0, description="how long cleared alarms, steps of closed boots and sent updates are kept; 0: always"
     )
     keep_trend_days: float = Field(
-        400.0, ge=0, description="how long a day's numbers of all parts, their faults and what was foreseen are kept"
+        400.0, ge=0, description="how long daily numbers of all parts, their faults and predictions are kept"
     )
     source_schedule: str = Field(KNOWN["source"].default, description="when a runner reads the source of truth again")
     trend_schedule: str = Field(
-        KNOWN["trend"].default, description="when one runner looks at what is stored for what it foretells"
+        KNOWN["trend"].default, description="when one runner analyses stored results for trends"
     )
     retention_schedule: str = Field(
-        KNOWN["retention"].default, description="when one runner takes away what is older or more than is kept"
+        KNOWN["retention"].default, description="when one runner deletes what is too old or too much"
     )
     forks: int = Field(20, ge=1, description="nodes that one play works on at a time")
     batch_nodes: int = Field(20, ge=1, description="nodes that share one play; more than forks wait for each other")
     tick_seconds: float = Field(2.0, gt=0, description="pause between two ticks of serve")
     retry_seconds: float = Field(60.0, gt=0, description="first pause before a stage without verdict is tried again")
-    working_seconds: float = Field(300.0, ge=0, description="pause before long work on a node is looked at again")
+    working_seconds: float = Field(300.0, ge=0, description="pause before long work on a node is checked again")
     drain_seconds: float = Field(60.0, ge=0, description="pause before a draining node is asked again if it is idle")
     drain_deadline_seconds: float = Field(86_400.0, ge=0, description="the longest a pending remedy waits for idle")
     passive_schedule: str = Field(
@@ -231,31 +229,31 @@ class Settings(BaseSettings):
     active_schedule: str = Field(
         KNOWN["active"].default, description="when each idle production node runs active tests; never: off"
     )
-    active_visit_seconds: float = Field(60.0, gt=0, description="pause before active tests that run are looked at")
+    active_visit_seconds: float = Field(60.0, gt=0, description="pause before running active tests are checked")
     cabling_schedule: str = Field(
         KNOWN["cabling"].default, description="when the cabling of each fabric and each production node is checked"
     )
     cabling_confirm_seconds: float = Field(
-        600.0, ge=0, description="pause before a fault of cabling that was seen once is looked at again"
+        600.0, ge=0, description="pause before a cabling fault that was seen once is checked again"
     )
     cabling_suspect_share: float = Field(
         0.005, gt=0, le=1, description="share of a fabric's links that may be wrong before its capture is suspect"
     )
     policy_file: Path | None = Field(
         None,
-        description="what follows from which fault here (YAML); default: policy.yml beside the inventory, if any",
+        description="which remedy follows which fault (YAML); default: policy.yml beside the inventory, if any",
     )
     trackers_file: Path | None = Field(
-        None, description="who is told of tickets (YAML); default: trackers.yml beside the inventory, if any"
+        None, description="trackers for tickets (YAML); default: trackers.yml beside the inventory, if any"
     )
     notifications_file: Path | None = Field(
-        None, description="who is notified of what (YAML); default: notifications.yml beside the inventory, if any"
+        None, description="notification channels (YAML); default: notifications.yml beside the inventory, if any"
     )
     scheduler: Literal["none", "slurm", "kubernetes"] = Field(
-        "none", description="what gives nodes work: it is told to drain them, and asked what runs there"
+        "none", description="the scheduler: drains nodes, and is asked what runs there"
     )
     kubeconfig: Path | None = Field(
-        None, description="kubeconfig file of who may drain nodes, 0600; for the scheduler kubernetes"
+        None, description="kubeconfig file with the right to drain nodes, 0600; for the scheduler kubernetes"
     )
     max_out_share: float = Field(0.1, gt=0, le=1, description="share of serving nodes that may be out at a time")
     max_out_rack: int = Field(1, ge=1, description="nodes of one rack that may be taken out at a time")

@@ -67,7 +67,7 @@ async def who(request: Request) -> Who:
         return note.who
     session = await _session(here, request)
     if session is None:
-        raise HTTPException(401, "log in, or show a token", headers=BEARER)
+        raise HTTPException(401, "log in, or send a token", headers=BEARER)
     note.who, note.token = session.who, session.token
     if request.method not in SAFE:
         same_origin(request)
@@ -89,7 +89,7 @@ def _shown(request: Request) -> bytes:
     A password (Basic) is refused: browsers send it along by themselves, also where another site's page asks them to.
     """
     if request.headers.get("authorization", "")[:6].lower() == "basic ":
-        raise HTTPException(401, "a token is shown as Authorization: Bearer", headers=BEARER)
+        raise HTTPException(401, "send a token as Authorization: Bearer", headers=BEARER)
     return admission.shown(Plain(request.scope, request.receive, (), ""))
 
 
@@ -107,7 +107,7 @@ def same_origin(request: Request) -> None:
     known = {request.headers.get("host", ""), here.settings.web_url.partition("://")[2].partition("/")[0]}
     foreign = bool(origin) and origin.partition("://")[2] not in known - {""}
     if foreign or request.headers.get("sec-fetch-site", "") == "cross-site":
-        raise HTTPException(403, "this was asked by a page of another site")
+        raise HTTPException(403, "this request came from a page of another site")
 
 
 async def _not_forged(request: Request) -> None:
@@ -115,7 +115,7 @@ async def _not_forged(request: Request) -> None:
     shown = request.headers.get(HEADER, "") or await _field(request)
     expected = csrf(request.cookies[cookie(request)])
     if not hmac.compare_digest(shown.encode(), expected.encode()):
-        raise HTTPException(403, "the form is of another session; load the page again")
+        raise HTTPException(403, "the form is from another session; load the page again")
 
 
 async def _field(request: Request) -> str:

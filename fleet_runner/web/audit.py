@@ -84,7 +84,7 @@ class Ledger:
                 self._untold += 1
                 return
             if self._untold:
-                told = f"{self._untold} refusals before this one were not written one by one"
+                told = f"{self._untold} refusals before this one were not recorded one by one"
                 asked = replace(asked, detail=f"{asked.detail}; {told}".removeprefix("; "))
                 self._untold = 0
         self._lines.append(asked)

@@ -55,7 +55,7 @@ def known(here: Site, name: str) -> Node:
     """Return a fabric's row; 404 where the store knows none."""
     row = here.store.node(name)
     if row is None or row.state not in FABRICS:
-        raise HTTPException(404, "there is no such fabric; /fabric lists those that are there")
+        raise HTTPException(404, "there is no such fabric; /fabric lists all")
     return row
 
 

@@ -126,7 +126,9 @@ class Live:
         """Return the answer that tells somebody of a scene; 503 where there are too many."""
         source = source_of(request.scope)
         if self.streams[source] >= MOST_OF_ADDRESS or self.streams.total() >= MOST:
-            raise HTTPException(503, "too many pages are kept up to date; load this one again", {"Retry-After": "30"})
+            raise HTTPException(
+                503, "too many pages with live updates are open; load this one again", {"Retry-After": "30"}
+            )
         headers = {"X-Accel-Buffering": "no"}  # a proxy that collects an answer would keep all of it back
         return StreamingResponse(
             self._told(source, scene, note_of(request.scope)), media_type="text/event-stream", headers=headers
@@ -189,7 +191,7 @@ class Live:
                     feed.over = True
                 except FleetError as error:
                     if not feed.trouble:
-                        log.warning("a page cannot be kept up to date; it is tried again", why=str(error))
+                        log.warning("a page's live updates failed; trying again", why=str(error))
                     feed.be_stale(stale=True)
                 await self._pause(feed)
         finally:

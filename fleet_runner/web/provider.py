@@ -76,7 +76,7 @@ class Provider:
         try:
             claims = self._decoded(token)
         except (JoseError, ValueError, TypeError, KeyError) as error:
-            raise ProviderError(f"{self.issuer}: an id_token that is not to be believed: {error}") from None
+            raise ProviderError(f"{self.issuer}: an invalid id_token: {error}") from None
         wanted = jwt.JWTClaimsRegistry(
             now=int(self.clock()), leeway=LEEWAY,
             iss={"essential": True, "value": self._about["issuer"]},
@@ -87,10 +87,10 @@ class Provider:
         try:
             wanted.validate(claims)
         except (JoseError, ValueError, TypeError) as error:
-            raise ProviderError(f"{self.issuer}: an id_token that is not to be believed: {error}") from None
+            raise ProviderError(f"{self.issuer}: an invalid id_token: {error}") from None
         several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
         if claims.get("azp", None if several else self.client_id) != self.client_id:
-            raise ProviderError(f"{self.issuer}: an id_token that was made out to somebody else")
+            raise ProviderError(f"{self.issuer}: an id_token for another client")
         return claims
 
     def _decoded(self, token: str) -> dict[str, Any]:

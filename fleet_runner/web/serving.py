@@ -28,7 +28,7 @@ def secured(settings: Settings) -> ssl.SSLContext | None:
     at = placed(settings.web_listen, "web_listen")
     chain, key = settings.web_certificate, settings.web_certificate_key
     if (chain is None) is not (key is None):
-        raise SettingsError("TLS needs both web_certificate and web_certificate_key; set what is missing")
+        raise SettingsError("TLS needs both web_certificate and web_certificate_key; set the missing one")
     if chain is not None and key is not None:
         return tls(chain, key, "web_certificate")
     if at.own:
@@ -72,4 +72,4 @@ def _say_half_a_provider(settings: Settings, tell: Callable[[str], None]) -> Non
         if settings.oidc_issuer:
             configured(settings)
     except SettingsError as error:
-        tell(f"pages: nobody can log in with OpenID Connect: {error}")
+        tell(f"pages: OpenID Connect logins do not work: {error}")

@@ -45,5 +45,5 @@ class Following:
             self.fleet, self._trouble = self._read(), ""
         except FleetError as error:
             if str(error) != self._trouble:
-                log.warning("the source of truth cannot be read; what it said last is shown", why=str(error))
+                log.warning("the source of truth cannot be read; its last data is shown", why=str(error))
             self._trouble = str(error)

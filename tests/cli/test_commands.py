@@ -171,7 +171,7 @@ def answer(store: Store) -> None:
     [
         ("certify", 0, "parts, power and cabling are verified next"),
         ("hold", 0, "Held: nothing moves it"),
-        ("maintenance", 0, "In maintenance: what is seen is kept"),
+        ("maintenance", 0, "In maintenance: findings are kept"),
         ("repaired", 1, "does not apply in onboard"),
         ("cancel", 1, "No remedy is pending."),
     ],

@@ -79,4 +79,4 @@ def test_a_supply_that_breaks_is_in_the_nodes_history_and_clears_when_it_is_heal
         wait(lambda: not alarms(store, "gpu-01") and not alarms(store, "gpu-02"))
         told = [each.sentence for each in store.history("gpu-01") if each.kind == "alarm"]
         assert any("PowerSupplyFailed" in each for each in told), told
-        assert any("its sender took it back" in each for each in told), told
+        assert any("its sender ended it" in each for each in told), told

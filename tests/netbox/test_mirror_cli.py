@@ -160,7 +160,7 @@ def test_a_part_that_came_in_while_netbox_was_away_is_kept_and_written_later(mir
     opened(mirror)
     mirror.standin.fail(times=500, status=503)
     code, out, err = typed("rma", "parts", "gpu-01", "--in", "GPU 1=S-9")
-    assert (code, "held against NetBox later" in err) == (0, True)
+    assert (code, "compared with NetBox later" in err) == (0, True)
     assert "serial number S-9 is kept, and written by serve later: " in out
     [case] = mirror.store.cases("gpu-01")
     assert case.parts == (Replaced("GPU 1", "S-1", "S-9"),)
@@ -253,4 +253,4 @@ def test_serve_says_that_where_a_folder_is_the_source_no_netbox_is_told(
         pass
     said = capsys.readouterr().out
     assert said.startswith("netbox_write_nodes is on, from the variable FLEET_NETBOX_WRITE_NODES, and source is the")
-    assert said.endswith("site: no NetBox is told\n")
+    assert said.endswith("site: no NetBox gets updates\n")

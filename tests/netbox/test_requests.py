@@ -203,7 +203,7 @@ def test_a_field_that_netbox_does_not_empty_keeps_no_other_request_back(desk: De
     )
     runner = desk.runner()
     assert runner.visit() == 2
-    assert "gpu-1: the request is taken and stands in its page still" in runner.trouble
+    assert "gpu-1: the request is accepted, but still in its page" in runner.trouble
     assert "not emptied though NetBox took the change" in runner.trouble
     assert desk.asked("gpu-2") == [("alice in NetBox", "hold", "")]
 
@@ -296,7 +296,7 @@ def test_a_page_that_the_token_may_not_change_keeps_no_other_one_back(desk: Desk
     desk.ask("gpu-2", "hold")
     runner = desk.runner()
     assert runner.visit() == 2
-    assert "gpu-1: the request is taken and stands in its page still" in runner.trouble
+    assert "gpu-1: the request is accepted, but still in its page" in runner.trouble
     assert (desk.stands("gpu-1")[0], desk.stands("gpu-2")[0]) == ("hold", "")
     said = runner.trouble
     desk.netbox.requests.clear()

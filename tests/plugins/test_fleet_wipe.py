@@ -192,7 +192,7 @@ def test_a_block_device_is_sampled_past_the_kernels_cache(
 
 def test_data_that_is_still_there_is_noticed(module: ModuleType, folder: Path, drive: Path) -> None:
     module.start(folder, ordered(drive, "true"))
-    assert "8 of 8 sampled blocks still hold" in reports.failure(log(module, folder))
+    assert "8 of 8 sampled blocks are unchanged" in reports.failure(log(module, folder))
 
 
 def test_after_a_step_that_failed_nothing_more_is_done(module: ModuleType, folder: Path, drive: Path) -> None:

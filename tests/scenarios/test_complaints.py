@@ -107,7 +107,7 @@ def test_cancelled_drains_that_still_reboot(make_world: Callable[..., TickContex
     now = played(world, lambda world: holding(world) >= KEPT, now=now)
     intent = world.store.leave_intent("gpu-01", IntentKind.CANCEL, "ann", reason="a demo runs on it", now=now)
     tick(world, now + 1)
-    assert world.store.answer(intent) == (True, "The pending remedy is cancelled; the node serves on.")
+    assert world.store.answer(intent) == (True, "The pending remedy is cancelled; the node stays in service.")
     assert not holding(world) & KEPT
     busy[0] = False
     pass_time(world, now + 1, HOUR, pause=20)

@@ -66,9 +66,7 @@ def foreseen(hall: Hall) -> None:
     hall.store.foresee(
         frozenset({Kind.SHIFT, Kind.TREND}), [drift(each, hall.names) for each in (HOT, JUMPED)], NOW - 86_400
     )
-    lemon = Foresight(
-        Kind.LEMON, hall.names[2], "", f"{hall.names[2]} takes more of everybody's time than others do {HOSTILE}"
-    )
+    lemon = Foresight(Kind.LEMON, hall.names[2], "", f"{hall.names[2]} causes more work than others {HOSTILE}")
     hall.store.foresee(frozenset({Kind.LEMON}), [lemon], NOW - 3 * 86_400)
     for name, body in bodies(hall):
         hall.store.keep_analysis(name, body, NOW - 7_200, 12.5)

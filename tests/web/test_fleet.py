@@ -82,7 +82,7 @@ def test_it_is_said_what_moves_and_why_the_rest_waits(client: httpx.Client) -> N
     assert 'value="3" max="6"' in text
     assert "<b>1 node:</b> drains; a job of 2 h runs on it" in text
     assert "Burn-in passed: the node enters production." in text
-    assert "nobody serves: fleet-runner serve" in text
+    assert "no runner serves: fleet-runner serve" in text
 
 
 def test_a_part_is_sent_again_only_when_something_changed(site: Served, client: httpx.Client, hall: Hall) -> None:

@@ -94,7 +94,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def test_without_a_source_of_truth_nobody_has_any(store: Store, tmp_path: Path) -> None:
     store.register([Device("n1", "h100", "gpu-server", "hall", tenant="Acme")], NOW)
     with served(store, None, tmp_path) as site, site.client(Role.TENANT, "Acme") as client:
-        assert "not known right now which nodes are yours" in client.get("/mine").text
+        assert "Your nodes cannot be read right now" in client.get("/mine").text
         assert client.get("/mine/n1").status_code == 404
         assert len(client.get("/mine.csv").text.splitlines()) == 1
 

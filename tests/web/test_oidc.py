@@ -266,4 +266,4 @@ def test_half_a_provider_is_said_at_the_start(hall: Hall, lying: Liar, tmp_path:
     told: list[str] = []
     with pages(Site(settings, hall.store, lambda: hall.fleet), told.append):
         pass
-    assert f"nobody can log in with OpenID Connect: setting '{missing}' is empty" in told[-1]
+    assert f"OpenID Connect logins do not work: setting '{missing}' is empty" in told[-1]

@@ -74,7 +74,7 @@ def test_a_rollout_is_told_wave_by_wave(site: Served) -> None:
     assert "As many failed as may" not in text
     assert "Wave 1 has room for 2 more" in text
     assert "12000 W of a rack" in text
-    assert "never cancels a flash that is under way" in text
+    assert "never cancels a running flash" in text
     assert "<script>alert" not in text
     assert "\u202e" not in text
     assert "Pause it" not in text

@@ -63,7 +63,7 @@ def test_what_runs_and_what_is_over_is_listed(site: Served, hall: Hall) -> None:
         cut = client.get("/runs", params={"stage": "cabling", "outcome": "passed"}, headers=PAGE).text
         assert "every link is as designed" in cut
         none = client.get("/runs", params={"outcome": "lost", "node": HOSTILE}, headers=PAGE).text
-        assert "No such run is over" in none
+        assert "No such run has ended" in none
         assert "<script>alert" not in none
         assert client.get("/runs", params={"stage": HOSTILE}, headers=PAGE).status_code == 400
 
@@ -163,7 +163,7 @@ def test_a_run_that_is_over_is_not_cancelled(site: Served, hall: Hall) -> None:
     run = begun(hall, batch="ended")
     hall.store.close_run(run, Outcome.PASSED, "", NOW)
     with site.client() as client:
-        assert "is over already" in client.get(f"/runs/{run.id}/stop", headers=PAGE).text
+        assert "has ended" in client.get(f"/runs/{run.id}/stop", headers=PAGE).text
         assert client.post(f"/runs/{run.id}/stop", data={"reason": "x"}).status_code == 409
 
 

@@ -60,7 +60,7 @@ def test_who_carries_what_and_why_the_rest_waits_is_shown_and_a_batch_is_cancell
             assert asked.status_code == httpx.codes.SEE_OTHER
         again = client.post(f"/runs/{third.id}/stop", data={"reason": "wrong image"})
         assert again.status_code == 400
-        assert "is over already" in again.text
+        assert "has ended" in again.text
     parcels = {each.batch: each for each in site.store.parcels(["verify-1", "verify-2"])}
     assert parcels["verify-1"].stop
     assert parcels["verify-1"].detail == "operator stopped it: wrong image"

@@ -40,7 +40,7 @@ def test_every_schedule_is_told_in_words(site: Served) -> None:
     assert "each node at its own moment; of those that were missed one is made up for" in text
     assert "every Monday at 02:30 (Europe/Berlin), spread over 60 min" in text
     assert "every day at 03:17 (UTC)" in text
-    assert "Nobody serves" in text
+    assert "No runner serves" in text
     assert "Run now" not in text
 
 

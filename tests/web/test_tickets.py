@@ -128,7 +128,7 @@ def test_a_ticket_that_is_not_there_is_no_error(technician: httpx.Client, number
 
 def test_who_only_looks_says_nothing(site: Served, numbers: dict[str, int]) -> None:
     with site.client(Role.VIEWER) as viewer:
-        assert "say here that it is done" in viewer.get(f"/tickets/{numbers['swap']}").text
+        assert "report here that it is done" in viewer.get(f"/tickets/{numbers['swap']}").text
         for path in ("done", "notes"):
             assert viewer.post(f"/tickets/{numbers['swap']}/{path}", data={"words": "x"}).status_code == 403
     for role, tenant in ((None, ""), (Role.TENANT, "Acme")):

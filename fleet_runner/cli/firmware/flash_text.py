@@ -18,20 +18,20 @@ from fleet_runner.core.lifecycle.states import State
 from fleet_runner.settings import Settings
 
 MEANINGS = {
-    Phase.INTENDED: "it is written down, and whether the BMC has the image is not known yet",
+    Phase.INTENDED: "it is recorded; whether the BMC has the image is not known yet",
     Phase.SENT: "the BMC took the image",
-    Phase.UPDATED: "the BMC is done with the image",
+    Phase.UPDATED: "the BMC has written the image",
 }
 """What is known of a flash in a phase."""
 
 NEXT = {
-    State.FIRMWARE: "fleet-runner serve goes on with it",
+    State.FIRMWARE: "fleet-runner serve continues it",
     State.FIRMWARE_FAILED: "nothing goes on with it: look at the BMC, then `fleet-runner retry {node}`, which does;"
     " or `fleet-runner firmware settle {node}`",
 }
 """What becomes of an open flash that nobody is at, by the state of its node."""
 
-BY_HAND = "the play that began it goes on with it, if it is started again"
+BY_HAND = "the play that began it continues it, if it is started again"
 
 
 class Holder(NamedTuple):

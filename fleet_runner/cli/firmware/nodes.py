@@ -78,10 +78,10 @@ def _one_type(wanted: NodeFilter, found: Iterable[Node]) -> str:
     if len(types) == 1 and wanted.device_type in {None, types[0]}:
         return types[0]
     if not types:
-        raise FleetError("no node is meant by these options; fleet-runner status lists them")
+        raise FleetError("these options select no node; fleet-runner status lists all nodes")
     if wanted.device_type is None:
-        raise FleetError(f"the nodes are of several device types, say which: --device-type {' or '.join(types)}")
-    raise FleetError(f"not all of these nodes are of device type {wanted.device_type}: found {', '.join(types)}")
+        raise FleetError(f"the nodes have several device types; choose one: --device-type {' or '.join(types)}")
+    raise FleetError(f"not all of these nodes have device type {wanted.device_type}: found {', '.join(types)}")
 
 
 def _sights(store: Store, fleet: Fleet, found: Collection[Node], defined: Definition) -> dict[str, MemberStatus]:

@@ -25,7 +25,7 @@ from fleet_runner.reconcile.firmware.driver import BiosContext, DriverContext, T
 CODES = {"failed": Exit.NO, "refused": Exit.NO, "unread": Exit.TROUBLE}
 """Exit codes of where firmware or BIOS settings stand, where that is no plan."""
 
-RESETS = {"bmc_reset": "the BMC is reset", "host_reset": "the host is reset", "ac_drain": "all power is taken away"}
+RESETS = {"bmc_reset": "the BMC is reset", "host_reset": "the host is reset", "ac_drain": "all power is removed"}
 
 Step = Mapping[str, Any]
 
@@ -47,7 +47,7 @@ def plan(
         customer = device.management is Management.CUSTOMER
         means = DriverContext(store, bmc, wanted, settings.firmware_dir, url=settings.firmware_url, customer=customer)
         now = time.time()
-        with explained("the BMC was only asked, and nothing was sent"):
+        with explained("read-only: nothing was sent"):
             report = drive(target, means, until=now, check=True)
             after = (
                 set_bios(target, BiosContext(store, bmc, attributes), until=now, check=True) if attributes else None
@@ -69,7 +69,7 @@ def _target(row: Node) -> Target:
 def _tell(name: str, report: Report) -> None:
     steps = report.steps
     many = "1 request" if len(steps) == 1 else f"{len(steps)} requests"
-    said = f"{many} would be sent, in this order; nothing was" if steps else report.message
+    said = f"{many} would be sent, in this order; nothing was sent" if steps else report.message
     console.print(Text(f"{name}: {printable(said)}", style="bold"))
     for number, step in enumerate(steps, 1):
         several = sum(each["why"] == step["why"] for each in steps) > 1
@@ -79,7 +79,7 @@ def _tell(name: str, report: Report) -> None:
     for note in report.notes:
         console.print(Text(f"note: {printable(note)}"))
     if steps:
-        console.print(Text("After each of them the plan is made anew from what the BMC says then.", style="dim"))
+        console.print(Text("After each request a new plan is made from the BMC's state then.", style="dim"))
 
 
 def _lines(step: Step) -> Iterator[str]:
@@ -116,7 +116,7 @@ def _tell_bios(report: bios_text.Report | None, told: str) -> None:
     """Tell of the BIOS settings; what was told of the versions is not told twice."""
     if report is None:
         return
-    said = "not known either, for the same reason" if report.message in told else report.message
+    said = "also unknown, for the same reason" if report.message in told else report.message
     console.print(Text(f"BIOS settings: {printable(said)}", style="bold"))
     if report.request:
         _indented(_request(report.request))

@@ -23,7 +23,8 @@ Because = Annotated[str, typer.Option("--reason", "-r", help="goes into the roll
 By = Annotated[str | None, typer.Option("--by", help="who asks; default: the user who runs the command")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
 Names = Annotated[
-    list[str] | None, typer.Option("--node", "-n", help="only these; customer-managed ones only so", metavar="NODE")
+    list[str] | None,
+    typer.Option("--node", "-n", help="only these nodes; needed for customer-managed ones", metavar="NODE"),
 ]
 Racks = Annotated[list[str] | None, typer.Option("--rack", help="only nodes of this rack (NAME or SITE/NAME)")]
 Sites = Annotated[list[str] | None, typer.Option("--site", help="only nodes of this site")]
@@ -36,16 +37,18 @@ MANY = 2**63
 def start(
     *,
     reason: Because,
-    device_type: Annotated[str | None, typer.Option(help="needed where the nodes are of several")] = None,
+    device_type: Annotated[str | None, typer.Option(help="needed if the nodes have several")] = None,
     nodes: Names = None,
     rack: Racks = None,
     site: Sites = None,
-    canary: Annotated[int, typer.Option(min=1, help="nodes that go first; none of them may fail")] = 1,
+    canary: Annotated[int, typer.Option(min=1, help="number of nodes in the canary; none of them may fail")] = 1,
     wave: Annotated[int, typer.Option(min=1, help="nodes of each wave after that")] = 10,
     failed_share: Annotated[
-        float, typer.Option(min=0, max=1, help="share of the nodes that ended which may have failed")
+        float, typer.Option(min=0, max=1, help="share of the ended nodes that may have failed")
     ] = 0.1,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="only show who would be asked, and who not")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="only show which nodes would be updated, and which not")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask")] = False,
     by: By = None,
     json: Json = False,
@@ -74,7 +77,7 @@ def start(
         if json:
             print_json({"rollout": rollout if not dry_run else None, "nodes": members})
         elif not dry_run:
-            console.print(f"{rollout.name} is started; fleet-runner firmware rollout show {rollout.id} follows it")
+            console.print(f"{rollout.name} is started; follow it: fleet-runner firmware rollout show {rollout.id}")
 
 
 @app.command("list")
@@ -88,7 +91,7 @@ def list_(
         if json:
             print_json([{"rollout": rollout, "nodes": _counted(members)} for rollout, members in found])
         elif not found:
-            console.print("there was no rollout yet; fleet-runner firmware rollout start begins one")
+            console.print("no rollout yet; start one: fleet-runner firmware rollout start")
         for rollout, members in [] if json else found:
             console.print(listed(rollout, members))
 
@@ -150,13 +153,13 @@ def _turn(number: int, to: RolloutStatus, words: str, *, json: bool) -> None:
 def _known(store: Store, number: int) -> Rollout:
     found = store.rollout(number) if number < MANY else None
     if found is None:
-        raise FleetError(f"there is no rollout {number}; fleet-runner firmware rollout list names them")
+        raise FleetError(f"there is no rollout {number}; see fleet-runner firmware rollout list")
     return found
 
 
 def _startable(store: Store, rollout: Rollout, members: Iterable[Member]) -> str:
     if all(each.turn is not RolloutStep.WAITING for each in members):
-        return "there is no node to ask; nothing was started"
+        return "there is no node to update; nothing was started"
     return other(rollout, store.live_rollouts())
 
 

@@ -47,9 +47,7 @@ def settle(
             _no(f"{name} has no open flash; fleet-runner firmware show {name} lists those that ended")
         if (holder := flash_text.holder(store, name, now)) is not None:
             left = age(holder.until - now)
-            _no(
-                f"{holder.name} is at the firmware of {name}, for {left} more; wait for it, or end that process first"
-            )
+            _no(f"{holder.name} works on the firmware of {name}, for {left} more; wait, or end that process first")
         if not yes:
             console.print(f"{short(flash, now)}: {flash_text.meaning(flash)}.\n{WHAT_IT_MEANS}", markup=False)
             typer.confirm(f"Settle flash {flash.id} of {name}?", abort=True)
@@ -67,7 +65,7 @@ def allow_power(
     reason: Reason,
     by: By = None,
     how_long: Annotated[
-        str, typer.Option("--for", metavar="SPAN", help="90s, 30m or 1h; the newest leave counts")
+        str, typer.Option("--for", metavar="SPAN", help="90s, 30m or 1h; the newest permission counts")
     ] = "1h",
 ) -> None:
     """Allow power actions on a node for a while, even during a flash.
@@ -98,10 +96,10 @@ def span(text: str) -> float:
 
 def _next(state: State, name: str) -> str:
     if state is State.FIRMWARE:
-        return "fleet-runner serve reads the versions and goes on"
+        return "fleet-runner serve reads the versions and continues"
     if state is State.FIRMWARE_FAILED:
-        return f"once you know why, fleet-runner retry {name} reads the versions and goes on"
-    return f"fleet-runner firmware plan {name} says what it runs"
+        return f"once you know why, fleet-runner retry {name} reads the versions and continues"
+    return f"fleet-runner firmware plan {name} shows what it runs"
 
 
 def _told(reason: str, what: str) -> str:

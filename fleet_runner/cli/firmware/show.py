@@ -127,7 +127,7 @@ def _table(rows: Iterable[Opened], now: float) -> Table:
     table.add_column("WHAT", ratio=1, overflow="fold")
     for flash, holder, waits, _ in rows:
         said = waits or f"{what(flash)}: {flash_text.meaning(flash)}"
-        nobody = "" if holder else " (nobody is at it now)"
+        nobody = "" if holder else " (no process works on it now)"
         about = Text(printable(said)).append(nobody, style="dim")
         table.add_row(flash.node, f"#{flash.id}", flash.phase, age(now - since(flash)), about)
     return table

@@ -11,6 +11,6 @@ def update(nodes: Nodes, reason: Reason = "", by: By = None, wait: Wait = 10.0) 
     A person's request is not held back by the disruption budget, only by how many nodes are updated at a time. To try
     again after a firmware failure: fleet-runner retry NODE.
     """
-    stays = f"what was asked for stays asked for; until it begins: fleet-runner cancel {' '.join(nodes)}"
-    with explained(f"{stays}. An update that has begun goes on, and nothing is cancelled on a BMC"):
+    stays = f"the request stays; to cancel it before it begins: fleet-runner cancel {' '.join(nodes)}"
+    with explained(f"{stays}. An update that has begun continues, and nothing is cancelled on a BMC"):
         ask(IntentKind.FIRMWARE, nodes, reason, by, wait)

@@ -25,9 +25,7 @@ Nodes = Annotated[list[str] | None, typer.Argument(metavar="[NODE]...", help="no
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
 Propose = Annotated[
     Path | None,
-    typer.Option(
-        "--propose", metavar="FOLDER", help="write what the source should say into a new folder, for review"
-    ),
+    typer.Option("--propose", metavar="FOLDER", help="write the proposed source data into a new folder, for review"),
 ]
 
 DIFF = "site-files.diff"
@@ -84,9 +82,9 @@ def _tell(found: Collection[Difference], differing: Collection[Difference]) -> N
         line = f"{each.node} {each.kind}: {each.sentence} ({each.check}, {age(now - each.at)} ago{before})"
         console.print(printable(" ".join(line.split())), markup=False, soft_wrap=True)
     counted = "1 difference" if len(differing) == 1 else f"{len(differing)} differences"
-    console.print(counted if differing else "nothing that was observed differs", style="dim")
+    console.print(counted if differing else "no observation differs", style="dim")
     if empty := len(found) - len(differing):
-        words = f"observed where the source says nothing: {empty}; --propose FOLDER writes these, too"
+        words = f"observed where the source has no value: {empty}; --propose FOLDER writes these, too"
         console.print(words, style="dim", soft_wrap=True)
 
 
@@ -97,7 +95,7 @@ def _shown(each: Difference) -> dict[str, object]:
 def _propose(settings: Settings, folder: Path, found: Collection[Difference]) -> None:
     proposed = [each for each in found if each.proposed]
     if not proposed:
-        errors.print("nothing to propose: no difference has one certain value", soft_wrap=True)
+        errors.print("nothing to propose: no difference has a certain value", soft_wrap=True)
         return
     files, made, left = dict[str, str](), Tables(), list[str]()
     if "://" in settings.source:

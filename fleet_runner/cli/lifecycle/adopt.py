@@ -42,8 +42,8 @@ def adopt(
     site: Annotated[list[str] | None, typer.Option("--site", help="every registered node of a site")] = None,
     rack: Annotated[list[str] | None, typer.Option("--rack", help="of a rack, with its site: hall-1/A03")] = None,
     whole: Annotated[bool, typer.Option("--all", help="every registered node")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="look, and say what would be adopted")] = False,
-    batch: Annotated[int, typer.Option("--batch", min=1, help="nodes that are adopted at a time")] = 100,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="look, and show what would be adopted")] = False,
+    batch: Annotated[int, typer.Option("--batch", min=1, help="nodes to adopt at a time")] = 100,
     reason: Annotated[str, typer.Option("--reason", "-r", help="goes into the history")] = "",
     by: Annotated[str | None, typer.Option("--by", help="who asks; default: the user who runs the command")] = None,
     wait: Annotated[
@@ -63,7 +63,7 @@ def adopt(
         intent = IntentKind.RUN if dry_run else IntentKind.ADOPT
         asked = AdoptionRequest(settings, store, intent, by or whoami(), reason, wait)
         fates: list[Outcome] = []
-        rest = "nodes that were asked for are adopted still; run the same command again for the others"
+        rest = "requested nodes will still be adopted; run the same command again for the others"
         with explained(rest), console.status("") as shown:
             for part in _parts(names, batch):
                 fates += asked.answers(part, shown, f"{len(fates):,} of {counted(len(names), 'node', 'nodes')} done")
@@ -160,12 +160,12 @@ def _tell(fates: Sequence[Outcome], *, json: bool, dry_run: bool) -> None:
             errors.print(f"{fate.node}: {fate.why}", markup=False, soft_wrap=True)
         if len(alone) + len(silent) > 2 * SHOWN or len(alone) > SHOWN or len(silent) > SHOWN:
             errors.print("… and more; --json names all of them", markup=False)
-        words = "would be adopted" if dry_run else "adopted: they serve on, and nothing was done to them"
+        words = "would be adopted" if dry_run else "adopted: they stay in service, and were not changed"
         console.print(
             f"{counted(len(adopted), 'node', 'nodes')} {words}; {len(alone)} left as they are", markup=False
         )
         if adopted and not dry_run:
-            console.print("what may be done to them from now on: fleet-runner mode", markup=False)
+            console.print("what automation may do to them now: fleet-runner mode", markup=False)
     if silent:
         raise typer.Exit(Exit.WAITING)
     if alone:

@@ -18,7 +18,7 @@ from fleet_runner.settings import Settings
 Nodes = Annotated[list[str], typer.Argument(help="one or more nodes", metavar="NODE...")]
 Reason = Annotated[str, typer.Option("--reason", "-r", help="goes into the history")]
 By = Annotated[str | None, typer.Option("--by", help="who asks; default: the user who runs the command")]
-Wait = Annotated[float, typer.Option("--wait", min=0, help="seconds to wait for the answer; 0: leave it and go")]
+Wait = Annotated[float, typer.Option("--wait", min=0, help="seconds to wait for the answer; 0: do not wait")]
 
 ASK_AGAIN = 0.2
 
@@ -40,7 +40,8 @@ hold = _command(
     IntentKind.HOLD, "Stop all automation on a node until it is released. A hold has priority over everything."
 )
 maintenance = _command(
-    IntentKind.MAINTENANCE, "Start planned work on a node: checks go on, and no remedy follows until it is released."
+    IntentKind.MAINTENANCE,
+    "Start planned work on a node: checks continue, and no remedy follows until it is released.",
 )
 release = _command(IntentKind.RELEASE, "End a hold, or planned work if the node is not held.")
 cancel = _command(IntentKind.CANCEL, "Cancel a pending remedy; the same fault has no consequence until it is gone.")
@@ -64,7 +65,9 @@ def provision(
 ) -> None:
     """Start Day 0 of a registered node, even if something may run on it: it is booted over the network."""
     if not yes:
-        typer.confirm(f"Boot {', '.join(nodes)} anew? What runs there ends, and nothing on it is kept", abort=True)
+        typer.confirm(
+            f"Boot {', '.join(nodes)} over the network? Running work ends, and its data is lost", abort=True
+        )
     ask(IntentKind.PROVISION, nodes, reason, by, wait)
 
 

@@ -46,9 +46,9 @@ def pause(reason: Reason, by: By = None) -> None:
     """Start nothing more; what runs is finished."""
     with opened() as (_, store):
         if not reason.strip():
-            raise FleetError("--reason is empty; say why nothing more is to begin")
+            raise FleetError("--reason is empty; say why the queue is paused")
         store.pause_queue(by or whoami(), reason.strip())
-        console.print("paused: nothing more begins until fleet-runner queue resume")
+        console.print("paused: nothing begins until fleet-runner queue resume")
 
 
 @app.command("resume")
@@ -58,7 +58,7 @@ def resume() -> None:
         if store.resume_queue():
             console.print("resumed: what waits begins")
             return
-        console.print("it is not paused; nothing was changed")
+        console.print("not paused; nothing was changed")
         raise typer.Exit(Exit.NO)
 
 
@@ -71,9 +71,9 @@ def stop(
     """Stop a batch, wherever it runs or waits. What its nodes need is decided again."""
     with opened() as (settings, store):
         if not reason.strip():
-            raise FleetError("--reason is empty; say why it is to end")
+            raise FleetError("--reason is empty; say why the batch must end")
         queueing.stop(settings, store, batch, (by or whoami(), reason))
-        console.print(f"{batch}: it ends; its nodes are decided anew")
+        console.print(f"{batch}: it ends; its nodes are decided again")
 
 
 def runners(json: Json = False) -> None:
@@ -88,7 +88,7 @@ def runners(json: Json = False) -> None:
             console.print(f"the store is SQLite: this machine is the only runner, and it {there}")
             return
         if not known:
-            console.print("no runner was heard of within a week: fleet-runner serve")
+            console.print("no runner was seen within a week: fleet-runner serve")
             return
         table = _columns("RUNNER", "HOST", "RELEASE", "CARRIES", "HEARD", "WHAT")
         for runner in known:

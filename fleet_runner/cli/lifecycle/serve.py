@@ -34,7 +34,7 @@ from fleet_runner.settings import Settings, load, origin
 if TYPE_CHECKING:
     from fleet_runner.services.signals.thread import Beside
 
-STAND_BY = "another process serves the same state already; this one stands by, and the two take turns"
+STAND_BY = "another process serves the same state already; this one stands by"
 
 
 def tick(json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False) -> None:
@@ -64,7 +64,7 @@ def serve(
         typer.Option(
             min=0.0,
             metavar="SECONDS",
-            help="at the end wait so long for plays that are under way, then end them in order: for a container, "
+            help="at the end wait this long for running plays, then end them in order: for a container, "
             "whose end would kill them",
         ),
     ] = None,
@@ -111,7 +111,7 @@ def serve(
             if drain is not None:
                 _leave(world, drain)
                 return
-        _say("stopped; running plays go on and are adopted at the next start")
+        _say("stopped; running plays continue and are adopted at the next start")
 
 
 def _warn(settings: Settings) -> None:
@@ -123,7 +123,7 @@ def _warn(settings: Settings) -> None:
 def _leave(world: TickContext, seconds: float) -> None:
     _say(f"waiting up to {seconds:.0f} s for plays that are under way")
     asked, left = leave(world.settings, seconds, world.pulse.move)
-    _say(f"stopped; {asked} plays were asked to end, {left} did not; the next start takes in what they told")
+    _say(f"stopped; {asked} plays were asked to end, {left} did not; the next start reads their results")
 
 
 @contextmanager
@@ -206,7 +206,7 @@ def mirroring(world: TickContext) -> Iterator[None]:
     """Tell the NetBox of nodes beside the work, where the settings say so and there is one."""
     if world.settings.netbox_write_nodes and "://" not in world.settings.source:
         where = f"{origin('netbox_write_nodes')}, and source is the folder {world.settings.source}"
-        _say(f"netbox_write_nodes is on, {where}: no NetBox is told")
+        _say(f"netbox_write_nodes is on, {where}: no NetBox gets updates")
     if not world.settings.netbox_write_nodes or "://" not in world.settings.source:
         yield
         return

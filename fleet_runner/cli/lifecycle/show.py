@@ -275,7 +275,7 @@ def evidence(
         text = store.evidence(digest)
         if text is None:
             raise FleetError(
-                f"{digest!r} names no evidence, or more than one; fleet-runner explain NODE shows hashes"
+                f"{digest!r} matches no evidence, or more than one; fleet-runner explain NODE shows hashes"
             )
         if json:
             print_json({"hash": sha256(text.encode()).hexdigest(), "text": text})

@@ -26,9 +26,9 @@ def wipe(
     by: By = None,
     wait: Wait = 10.0,
     *,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="do not look first, and do not ask")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="skip the look and the question")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only show what would be erased")] = False,
-    report: Annotated[bool, typer.Option("--report", help="show what the last wipe did, and what proves it")] = False,
+    report: Annotated[bool, typer.Option("--report", help="show what the last wipe did, with the proof")] = False,
     json: Annotated[bool, typer.Option("--json", help="print the report as JSON")] = False,
 ) -> None:
     """Erase every disk of a node and clear its TPM. This cannot be undone.
@@ -45,7 +45,7 @@ def wipe(
         found = [(name, step(row.state, Event.WIPE, frozenset(row.conditions))) for name, row in _rows(store, nodes)]
     refused = [f"{name}: {answer.sentence}" for name, answer in found if isinstance(answer, Refusal)]
     if dry_run or not (yes or refused):
-        with explained("nothing was erased, and nothing was asked for"):
+        with explained("nothing was erased or requested"):
             _look(settings, nodes)
     for sentence in refused:
         errors.print(f"no: {sentence}", markup=False, soft_wrap=True)
@@ -55,7 +55,7 @@ def wipe(
         return
     if not yes:
         typer.confirm(f"Erase all of that on {', '.join(nodes)}, for good?", abort=True)
-    with explained(f"what was asked for stays asked for; to stop it: fleet-runner triage {' '.join(nodes)}"):
+    with explained(f"the request stays; to stop it: fleet-runner triage {' '.join(nodes)}"):
         ask(IntentKind.WIPE, nodes, reason, by, wait)
 
 
@@ -75,7 +75,7 @@ def _look(settings: Settings, nodes: list[str]) -> None:
     argv, more = look_command(settings, nodes)
     answer = subprocess.run(argv, env={**os.environ, **more}, cwd=settings.project_dir, check=False)  # noqa: S603  no shell, our own program
     if answer.returncode:
-        errors.print(f"the look ended with {answer.returncode}; nothing was erased, and nothing was asked for")
+        errors.print(f"the look ended with {answer.returncode}; nothing was erased or requested")
         raise typer.Exit(Exit.TROUBLE)
 
 
@@ -91,7 +91,7 @@ def _report(nodes: list[str], *, json: bool) -> None:
     never = [name for name, each in last if each is None]
     for name in never:
         why = (
-            f"no: {name} was never wiped, as far as this store knows; fleet-runner history {name} tells what was done"
+            f"no: {name} was never wiped, as far as this store knows; fleet-runner history {name} shows what was done"
         )
         errors.print(why, markup=False, soft_wrap=True)
     if never:

@@ -34,11 +34,9 @@ def report(
         str, typer.Option("--week", metavar="WEEK", help="like 2026-W46, in UTC; default: the last whole week")
     ] = "",
     since: Annotated[str, typer.Option(metavar="DAY", help="instead: from this day on, like 2026-11-09")] = "",
-    until: Annotated[
-        str, typer.Option(metavar="DAY", help="up to this day, which is not told of; default: now")
-    ] = "",
+    until: Annotated[str, typer.Option(metavar="DAY", help="up to this day, exclusive; default: now")] = "",
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="default: report-WEEK.html here")] = None,
-    force: Annotated[bool, typer.Option("--force", help="write over a file that is there")] = False,
+    force: Annotated[bool, typer.Option("--force", help="overwrite an existing file")] = False,
     json: Annotated[bool, typer.Option("--json", help="print figures as JSON and write no page")] = False,
 ) -> None:
     """Write the weekly report as one HTML page: bring-up times, failures by cause, remedies, nodes to watch."""
@@ -48,7 +46,7 @@ def report(
     span = _span(week_, since, until, now)
     path = output or Path(_name(span, week_))
     if not json and not force and path.exists():
-        raise FleetError(f"{path}: it is there already; name another file, or write over it with --force")
+        raise FleetError(f"{path}: the file exists already; name another, or overwrite it with --force")
     with opened() as (_, store):
         found = store.report_rows(span, progress(time.monotonic()))
         tomorrow = report_ahead.ahead(store)
@@ -163,7 +161,7 @@ def _span(name: str, since: str, until: str, now: float) -> Span:
     else:
         found = last_week(now)
     if not found.since < min(found.until, now):
-        raise FleetError("this span has not begun, or ends before it begins; expected days that were")
+        raise FleetError("this span has not begun, or ends before it begins; expected past days")
     if found.seconds > LONGEST:
         raise FleetError(
             f"this span is {words.duration(found.seconds)} long; expected at most {words.duration(LONGEST)}"

@@ -22,7 +22,7 @@ app = typer.Typer(invoke_without_command=True, rich_markup_mode="markdown")
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
 Name = Annotated[str, typer.Argument(help=f"{', '.join(KNOWN)}", metavar="NAME")]
 
-INTERRUPTED = "a runner takes up what was not done; where none serves, the next one that does"
+INTERRUPTED = "a runner continues unfinished work, or the next one that starts"
 
 
 class Line(NamedTuple):
@@ -65,7 +65,7 @@ def schedules(context: typer.Context, json: Json = False) -> None:
         console.print(_table(lines, now))
         for line in lines:
             if line.paused:
-                said = f"{line.name} is {line.paused}. To go on: fleet-runner schedules resume {line.name}"
+                said = f"{line.name} is {line.paused}. To continue: fleet-runner schedules resume {line.name}"
                 console.print(Text(said, "bold yellow"), soft_wrap=True)
 
 
@@ -80,7 +80,9 @@ def run(name: Name) -> None:
             raise typer.Exit(Exit.NO)
         if KNOWN[name].whose is not Scope.FLEET:
             store.ask_schedule(name)
-            console.print(f"{name}: asked for; whoever serves begins it, each {KNOWN[name].whose} at its own moment")
+            console.print(
+                f"{name}: requested; a serving runner begins it, each {KNOWN[name].whose} at its own moment"
+            )
             return
         with explained(INTERRUPTED):
             row = run_now(settings, store, name, f"{described(settings).id}, by {whoami()}")
@@ -98,10 +100,10 @@ def pause(
     """Pause a schedule until it is resumed; what runs is finished."""
     _check(name)
     if not reason.strip():
-        raise FleetError("--reason is empty; say why nothing is to begin by this schedule")
+        raise FleetError("--reason is empty; say why this schedule is paused")
     with opened() as (_, store):
         store.pause_schedule(name, by or whoami(), reason.strip())
-        console.print(f"paused: nothing begins by it until fleet-runner schedules resume {name}", markup=False)
+        console.print(f"paused until fleet-runner schedules resume {name}", markup=False)
 
 
 @app.command("resume")

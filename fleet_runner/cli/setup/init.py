@@ -25,7 +25,7 @@ OF_THE_LAB = "device_type_lab_*.yml"
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(help="folder of the new fleet; made where it is missing", metavar="DIR")],
+    folder: Annotated[Path, typer.Argument(help="folder of the new fleet; created if missing", metavar="DIR")],
     *,
     example: Annotated[bool, typer.Option("--example", help="with two example servers, to try it out")] = False,
 ) -> None:
@@ -95,7 +95,7 @@ def _write(root: Path, texts: Mapping[str, str]) -> None:
         for path in made:
             path.unlink(missing_ok=True)
         raise FleetError(
-            f"{error.filename or root}: {error.strerror}; nothing was left there. Choose a folder that you may write"
+            f"{error.filename or root}: {error.strerror}; nothing was left there. Choose a writable folder"
         ) from error
 
 
@@ -104,7 +104,7 @@ def _next(root: Path, *, example: bool) -> tuple[str, str, str]:
     place = shlex.quote(str(root))
     first = "its example servers do not exist; replace them" if example else "your racks, device types, nodes, cables"
     return (
-        f"1. Edit {place}/fleet.toml, which says what must be set, and {place}/site: {first}.",
+        f"1. Edit {place}/fleet.toml, which lists the required settings, and {place}/site: {first}.",
         f"2. cd {place} && fleet-runner doctor    # says what is missing, and what to type",
         "3. fleet-runner tick && fleet-runner status    # once; fleet-runner serve goes on",
     )

@@ -16,7 +16,7 @@ from fleet_runner.core.tickets.notifications.grouping import ChannelPosition, Co
 app = typer.Typer(no_args_is_help=True)
 
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
-NOBODY = "nobody is notified: there is no notifications.yml beside the inventory, and notifications_file names none"
+NOBODY = "no notifications: there is no notifications.yml beside the inventory, and notifications_file names none"
 
 
 @app.callback()
@@ -61,7 +61,7 @@ def test(name: Annotated[str, typer.Argument(metavar="CHANNEL", help="as the fil
     except TrackerError as error:
         _say(str(error))
         raise typer.Exit(Exit.NO) from None
-    _say(f"{name}: the message was taken")
+    _say(f"{name}: the message was accepted")
 
 
 @app.command()
@@ -94,7 +94,7 @@ def _row(of: Channel, standing: ChannelPosition | None) -> dict[str, object]:
 
 def _words(standing: ChannelPosition | None, now: float) -> str:
     if standing is None:
-        return "not begun; serve notifies it of what happens from its start on"
+        return "not begun; serve notifies it of events from its start on"
     last = f"notified {age(now - standing.told_at)} ago" if standing.told_at is not None else "nothing was sent yet"
     if standing.away_at is None or not standing.detail:
         return last

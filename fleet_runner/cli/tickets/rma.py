@@ -25,9 +25,7 @@ from fleet_runner.settings import Settings
 app = typer.Typer(no_args_is_help=True)
 
 NodeName = Annotated[str, typer.Argument(metavar="NODE", help="a node")]
-Number = Annotated[
-    str, typer.Option("--case", "-c", metavar="N", help="the vendor's number; needed where two are open")
-]
+Number = Annotated[str, typer.Option("--case", "-c", metavar="N", help="the vendor's number; needed if two are open")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
 
 
@@ -112,7 +110,7 @@ def parts(
     """Record which parts went out and came in; new serial numbers go into the source of truth."""
     went, came = pairs(out or (), "--out"), pairs(into or (), "--in")
     if not went and not came:
-        raise FleetError("neither --out nor --in is given; expected SLOT=SERIAL for at least one of them")
+        raise FleetError("give --out or --in, each as SLOT=SERIAL")
     with opened() as (settings, store):
         known(store, node)
         case = _one(store, node, number)
@@ -158,7 +156,7 @@ def replaced(
     node: NodeName,
     *,
     record: Annotated[
-        bool, typer.Option("--record", help="it is the same machine: only its serial number was recorded wrong")
+        bool, typer.Option("--record", help="the machine is the same: only its serial number was recorded wrong")
     ] = False,
     reason: Reason = "",
     by: By = None,
@@ -168,7 +166,7 @@ def replaced(
     """Record that a node's chassis was replaced; its serial number is the one in the source of truth now.
 
     It earns production from the start, beginning with onboard; one that serves leaves production first. Until this is
-    said, nothing is done to a node whose serial number in the source of truth is another one.
+    said, no node is touched whose serial number in the source of truth is another one.
     """
     with opened() as (settings, store):
         known(store, node)
@@ -177,12 +175,12 @@ def replaced(
     device = fleet.devices.get(node)
     now = machine(device).serial if device is not None else ""
     if not now or now == before:
-        found = f"the source of truth has serial {now}" if now else "the source of truth has no serial number of it"
+        found = f"the source of truth has serial {now}" if now else "the source of truth has no serial number for it"
         errors.print(f"no: {node}: {found}; correct it there first", markup=False, soft_wrap=True)
         raise typer.Exit(Exit.NO)
     if not yes:
         what = (
-            "the same machine, recorded wrong before" if record else "another machine, which begins anew at onboard"
+            "the same machine, recorded wrong before" if record else "another machine, which starts again at onboard"
         )
         typer.confirm(f"{node}: serial {before or 'unknown'} before, {now} now. Is it {what}?", abort=True)
     ask(IntentKind.REPLACED, [node], reason, by, wait, detail=RECORD if record else "")
@@ -204,7 +202,9 @@ def _fleet(settings: Settings) -> Fleet | None:
     except SourceError as error:
         if not serials.written(settings):
             raise
-        errors.print(f"{error}; what came in is kept, and held against NetBox later", markup=False, soft_wrap=True)
+        errors.print(
+            f"{error}; the new serial numbers are kept, and compared with NetBox later", markup=False, soft_wrap=True
+        )
         return None
 
 

@@ -55,7 +55,9 @@ def show(number: Number, *, json: Json = False) -> None:
 
 @app.command()
 def close(
-    number: Number, *, reason: Annotated[str, typer.Option("--reason", "-r", help="why it is done; goes everywhere")]
+    number: Number,
+    *,
+    reason: Annotated[str, typer.Option("--reason", "-r", help="why it is done; sent to all trackers")],
 ) -> None:
     """Close a ticket by hand. A check that still sees its fault opens it again."""
     with opened() as (_, store):
@@ -63,7 +65,7 @@ def close(
         if not store.close_ticket(number, _said(reason), whoami(), time.time()):
             console.print(f"ticket {number} is closed already: {found.closed_because}", markup=False, soft_wrap=True)
             raise typer.Exit(Exit.NO)
-        text = f"ticket {number} is closed; if {found.check} sees {found.fault} again, it is opened again"
+        text = f"ticket {number} is closed; if {found.check} sees {found.fault} again, it is reopened"
         console.print(text, markup=False, soft_wrap=True)
 
 
@@ -94,24 +96,25 @@ def trackers(*, json: Json = False) -> None:
         for of in tracker_file.trackers(settings):
             console.print(_standing(of, store, now), markup=False, soft_wrap=True)
         if not rows:
-            console.print("no trackers: tickets are here alone; docs/trackers.md says how one is named")
+            console.print("no trackers: tickets are only here; to configure one, see docs/trackers.md")
 
 
 @app.command()
 def sync(
     numbers: Annotated[
-        list[int] | None, typer.Argument(metavar="[N]...", min=1, help="only these tickets; default: all that wait")
+        list[int] | None,
+        typer.Argument(metavar="[N]...", min=1, help="only these tickets; default: all with pending changes"),
     ] = None,
     *,
     tracker: Annotated[str, typer.Option(help="only this tracker", metavar="NAME")] = "",
     anew: Annotated[
-        bool, typer.Option("--anew", help="open new issues for these tickets, where theirs are gone or locked")
+        bool, typer.Option("--anew", help="open new issues for these tickets, if theirs are gone or locked")
     ] = False,
 ) -> None:
     """Send the trackers everything pending now, retries included, and every open ticket that one lacks."""
     only = tuple(numbers or ())
     if anew and not only:
-        raise FleetError("--anew opens new issues for tickets that are named; name them: ticket sync 12 --anew")
+        raise FleetError("--anew opens new issues for named tickets; name them: ticket sync 12 --anew")
     from fleet_runner.reconcile.tickets.senders import senders  # noqa: PLC0415  requests are slow to load, and few need them
 
     with opened() as (settings, store):
@@ -121,7 +124,7 @@ def sync(
         if not chosen:
             known = ", ".join(each.of.name for each in senders(settings, store))
             missing = f"no tracker {tracker!r} is configured; found {known}" if known else "no tracker is configured"
-            raise FleetError(f"{missing}; docs/trackers.md says how")
+            raise FleetError(f"{missing}; see docs/trackers.md")
         fleet = Reader(settings)()
         for sender in chosen:
             if anew:
@@ -154,13 +157,13 @@ def _elsewhere(link: Link, now: float) -> str:
     if not link.waits:
         return f"{link.tracker}: {where}"
     soon = f", not before {age(link.due_at - now)} from now" if link.due_at > now else ""
-    return f"{link.tracker}: {where}; more waits to be told{soon}{f': {link.detail}' if link.detail else ''}"
+    return f"{link.tracker}: {where}; changes pending{soon}{f': {link.detail}' if link.detail else ''}"
 
 
 def _standing(of: Configured, store: Store, now: float) -> str:
     """Say how a tracker stands in a line, and below it why which ticket waits."""
     standing, waiting = store.tracker(of.name), store.untold(of.name)
-    heard = f"told last {age(now - standing.heard_at)} ago" if standing.heard_at is not None else "never told yet"
+    heard = f"last update {age(now - standing.heard_at)} ago" if standing.heard_at is not None else "no update yet"
     tickets = "1 ticket waits" if len(waiting) == 1 else f"{len(waiting) or 'no'} tickets wait"
     lines = [f"{of.name} ({of.kind}, {of.url}): {heard}, {tickets}"]
     if standing.due_at > now:

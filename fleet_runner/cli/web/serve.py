@@ -21,7 +21,7 @@ def serve() -> None:
     from fleet_runner.web.source import Following  # noqa: PLC0415  the server is slow to load
 
     if not load().web_listen:
-        raise SettingsError("setting 'web_listen' is empty; name where pages are served, like 127.0.0.1:8492")
+        raise SettingsError("setting 'web_listen' is empty; set the address for pages, like 127.0.0.1:8492")
     CHECKS.load()
     stop = Event()
     on_signal(stop.set)

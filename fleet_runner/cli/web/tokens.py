@@ -33,7 +33,7 @@ def add(
     if not NAME.fullmatch(name):
         raise FleetError(f"{name!r} is not a valid token name; expected letters, digits, dots and dashes, at most 64")
     if role is Role.INGEST:
-        raise FleetError("who pushes signals has a token of fleet-runner signals token add; it shows no page")
+        raise FleetError("senders of signals need a token of fleet-runner signals token add, which opens no pages")
     if (role is Role.TENANT) is not bool(tenant):
         raise FleetError("a tenant's token, and no other, names the tenant: --role tenant --tenant NAME")
     now = time.time()
@@ -59,14 +59,14 @@ def list_tokens(*, json: Json = False) -> None:
     for each in found:
         console.print(f"{each.name}: {_words(each, now)}", markup=False, soft_wrap=True)
     if not found:
-        console.print("no tokens; fleet-runner web token add NAME --role viewer makes one")
+        console.print("no tokens; create one: fleet-runner web token add NAME --role viewer")
 
 
 @app.command()
 def rotate(
     name: Name,
     *,
-    overlap: Annotated[str, typer.Option(metavar="SPAN", help="how long the old one is good beside it")] = "1h",
+    overlap: Annotated[str, typer.Option(metavar="SPAN", help="how long the old one stays valid")] = "1h",
     json: Json = False,
 ) -> None:
     """Replace a token by a new one of the same name and role; the old one stays valid for the overlap.
@@ -94,7 +94,7 @@ def rotate(
         print_json({"name": name, "role": new.scope, "token": made, "until": until, "old_until": ends})
         return
     console.print(made, markup=False, soft_wrap=True)
-    errors.print(f"the old token of {name} is good until {stamp(ends)} UTC at most", markup=False, soft_wrap=True)
+    errors.print(f"the old token of {name} is valid until {stamp(ends)} UTC at most", markup=False, soft_wrap=True)
 
 
 @app.command()

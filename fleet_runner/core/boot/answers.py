@@ -32,9 +32,9 @@ STATUS = {
 
 CONSOLE = {
     "unknown": "Nobody knows this machine. It is written down: register it in the source of truth.",
-    "no_node": "This device has no lifecycle, so nothing boots it.",
+    "no_node": "This device has no lifecycle, so it is not booted.",
     "duplicate": "The source of truth has this machine more than once.",
-    "mismatch": "What this machine says of itself is not what is expected.",
+    "mismatch": "This machine's identity differs from the expected one.",
     "unarmed": "This node is not armed for a boot. The runner arms it when it switches its power.",
     "unproved": "This boot must be proved by the BMC, and is not.",
     "address": "This boot belongs to another address.",

@@ -187,7 +187,7 @@ def _agreed(known: Index, says: list[tuple[str, tuple[str, ...]]]) -> str | Doub
         return Doubt(every, "mismatch", f"one machine says all of this: {parts}; correct the source of truth")
     (name,) = left
     if name not in known.nodes:
-        return Doubt((name,), "no_node", f"{name} has no lifecycle in the source of truth, so nothing boots it")
+        return Doubt((name,), "no_node", f"{name} has no lifecycle in the source of truth, so it is not booted")
     return name
 
 

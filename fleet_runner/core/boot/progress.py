@@ -27,7 +27,7 @@ AWAITED: dict[Milestone, Awaited] = {
                               "The script's next line."),
     Milestone.CLOUD_INIT: Awaited("Its cloud-init asked for its seed.", 8 * MINUTE,
                                   "The image comes over the network, is unpacked and starts."),
-    Milestone.PHONE_HOME: Awaited("Its cloud-init told that it is done.", 8 * MINUTE,
+    Milestone.PHONE_HOME: Awaited("Its cloud-init reported that it is done.", 8 * MINUTE,
                                   "What the node is told to set up has its time in here."),
     Milestone.SSH: Awaited("It answers ssh.", 2 * MINUTE,
                            "cloud-init is done, so sshd has started."),

@@ -20,8 +20,8 @@ ANSWERED = frozenset({Outcome.PASSED, Outcome.FAILED})
 class Answer(Enum):
     """What a node said of an alarm when it was asked by a passive check."""
 
-    NOT_ASKED = "no passive check has begun since it was heard of"
-    NONE = "it was asked, and what looks for it has no answer"
+    NOT_ASKED = "no passive check has begun since it was received"
+    NONE = "the node was asked, and the check for it has no answer"
     YES = "a check sees it"
     NO = "no check sees it"
 
@@ -76,15 +76,15 @@ def _over(view: View, alarm: Alarm, now: float) -> str:
     """
     last = heard(alarm)
     if view.node.state is State.PRODUCTION and last < view.node.since:
-        return "the node came to production after it was last heard of"
+        return "the node returned to production after the last signal"
     if alarm.raised_at is not None and not alarm.authenticated and answer(view, alarm) is Answer.NO:
         return "it was told without authentication, and the node, asked since, does not confirm it"
     later = {run.id for run in (*view.runs, view.run) if run is not None and run.opened_at > last}
     proof = next((stored for stored in view.latest if stored.run in later and _disproves(stored, alarm)), None)
     if alarm.raised_at is not None and proof is not None:
-        return f"{proof.result.check} looked after it was last heard of, and does not see it"
+        return f"{proof.result.check} ran after the last signal, and does not see it"
     quiet = _quiet(view, alarm)
-    return f"nothing more was heard of it for {quiet / 3600:.3g} h" if now >= alarm.heard_at + quiet else ""
+    return f"no more signals for {quiet / 3600:.3g} h" if now >= alarm.heard_at + quiet else ""
 
 
 def _disproves(stored: Stored, alarm: Alarm) -> bool:

@@ -91,7 +91,7 @@ ADVICE: tuple[Advice, ...] = (
     Advice(
         ("xid.79", "gpu.lost", "gpu.missing", "reset.gpu_lost", "pcie.missing"),
         (
-            "Take all power away for a minute, then boot: a GPU off the bus comes back only so.",
+            "Remove all power for a minute, then boot: only this brings back a GPU that fell off the bus.",
             "If it is the slot that repeats, move the GPU to another slot: does the fault go with it?",
         ),
         GPU_ASKS,
@@ -211,7 +211,7 @@ def _file(files: dict[str, _File], component: str, code: str, fault: str) -> _Fi
 def _weigh_attempts(mine: _File, attempts: Iterable[Attempt]) -> None:
     for each in attempts:
         if not mine.faults.isdisjoint(each.faults):
-            came = {True: "helped", False: "did not help", None: "came to nothing that is known"}[each.helped]
+            came = {True: "helped", False: "did not help", None: "has no known result"}[each.helped]
             mine.evidence.append(f"{_day(each.at)} {each.remedy} {came}{f': {each.because}' if each.because else ''}")
             mine.score += TRIED if each.helped is False else 0.0
 

@@ -60,7 +60,7 @@ def climb(
         told = f"{told} A RESET is left out after the {booted.remedy} at {_moment(booted.at)}.".lstrip()
         left = left[1:]
     if not left:
-        return NextRemedy(Remedy.TRIAGE, f"{told} Nothing harder is left to try: a person decides.".lstrip())
+        return NextRemedy(Remedy.TRIAGE, f"{told} No harder remedy is left: a person decides.".lstrip())
     cap = rules.caps[left[0]]
     spent = sum(each.remedy is left[0] and each.at > now - cap.within for each in known)
     if spent >= cap.most:
@@ -86,7 +86,7 @@ def going_on(attempts: Iterable[Attempt]) -> Attempt | None:
 def _told(attempt: Attempt) -> str:
     when = f"{attempt.remedy} at {_moment(attempt.at)}"
     if attempt.helped is None:
-        return f"{when}: what came of it is not known."
+        return f"{when}: its result is unknown."
     return f"{when} did not last: the fault is back." if attempt.helped else f"{when} did not help: {attempt.because}"
 
 

@@ -28,7 +28,7 @@ class Activate(StrEnum):
     NONE = "none"  # nothing: the BMC puts it to use by itself, restarting where it must
     BMC_RESET = "bmc_reset"
     HOST_RESET = "host_reset"
-    AC_DRAIN = "ac_drain"  # all power is taken away, standby included
+    AC_DRAIN = "ac_drain"  # all power is removed, standby included
 
 
 class Transport(StrEnum):

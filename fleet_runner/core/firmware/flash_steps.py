@@ -132,7 +132,7 @@ def _may_be(flash: Flash, task: Task) -> bool:
 
 
 def _updating(pace: FlashTiming) -> Wait:
-    return Wait("The BMC says that an update goes on.", pace.poll)
+    return Wait("The BMC says that an update is running.", pace.poll)
 
 
 def _untaken(flash: Flash, seen: Seen, pace: FlashTiming) -> bool:
@@ -179,8 +179,8 @@ def _untold(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
     patience = pace.settle if lost else max(pace.settle, flash.seconds)
     left = patience - elapsed(flash, seen, max(_sent_at(flash), started(seen)))
     if left > 0:
-        return Wait(f"No task tells of the image; {where(flash, seen)}: {left:.0f} s more.", pace.poll)
-    return Mark(Phase.UPDATED, "No task tells of the image, and it should be written by now.")
+        return Wait(f"No task reports the image; {where(flash, seen)}: {left:.0f} s more.", pace.poll)
+    return Mark(Phase.UPDATED, "No task reports the image, and it should be written by now.")
 
 
 def _restarted(flash: Flash, seen: Seen, pace: FlashTiming) -> bool:

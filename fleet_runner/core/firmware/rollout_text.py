@@ -68,14 +68,14 @@ def waits(rollout: Rollout, members: Iterable[Member]) -> str:
     if all(each.turn is not RolloutStep.WAITING for each in rows):
         return ""
     if rollout.standing is not RolloutStatus.RUNNING:
-        return f"It is {rollout.standing}: no node is asked until it is resumed."
+        return f"It is {rollout.standing}: no node begins until it is resumed."
     found = course(rollout, rows)
     if found.standing is not RolloutStatus.RUNNING:
         return f"It will be {found.detail}."
     begin = "The canary" if found.wave == 0 else f"Wave {found.wave}"
     if found.room:
-        return f"{begin} has room for {found.room} more; who comes next and is fit is asked."
+        return f"{begin} has room for {found.room} more; the next ready nodes begin."
     failed = sum(each.turn is RolloutStep.FAILED and each.changed_at >= rollout.counts_from for each in rows)
     if failed > rollout.failed_share * (failed + sum(each.turn is RolloutStep.DONE for each in rows)):
         return "As many failed as may; the nodes that are out have to end well before more are asked."
-    return f"{begin} is full; the next one opens when none of its nodes is out any more."
+    return f"{begin} is full; the next one opens when all of its nodes are back."

@@ -42,7 +42,7 @@ class Renamed:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why nothing is done to a node; `machine` is the one that the source gives it now, if only that changed."""
+    """Why a node is not touched; `machine` is the one that the source gives it now, if only that changed."""
 
     sentence: str
     machine: DesignedMachine | None = None

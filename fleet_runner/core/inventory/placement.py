@@ -140,7 +140,7 @@ def stopped(paused: Switch) -> str:
 def resumable(paused: Switch) -> str:
     """Say who paused the queue and why, and how it goes on."""
     words = stopped(paused)
-    return f"{words[0].upper()}{words[1:]}. To go on: fleet-runner queue resume"
+    return f"{words[0].upper()}{words[1:]}. To continue: fleet-runner queue resume"
 
 
 def waits(parcel: BatchSummary, able: Sequence[Runner], paused: Switch | None) -> str:

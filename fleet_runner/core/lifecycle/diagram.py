@@ -51,7 +51,7 @@ _ARROW_HEAD = """
 
 _LEGEND = (
     ("moving", "the runner works on it, with a deadline and an attempt cap"),
-    ("resting", "it waits; nothing is run on it"),
+    ("resting", "it waits; no stage runs"),
     ("serving", "it serves tenants"),
     ("watched", "a fabric, not a node: swept on a schedule"),
     ("ended", "nothing leaves it"),

@@ -85,7 +85,7 @@ def _hold(_view: View, intent: Intent) -> tuple[Action, ...]:
 
 
 def _maintain(_view: View, intent: Intent) -> tuple[Action, ...]:
-    sentence = "In maintenance: what is seen is kept, and nothing follows from it until it is released."
+    sentence = "In maintenance: findings are kept, and nothing follows until it is released."
     return _yes(intent, sentence, SetCondition(Condition.MAINTENANCE, Held(intent.at, intent.reason, intent.by)))
 
 
@@ -114,7 +114,7 @@ def _firmware(view: View, intent: Intent) -> tuple[Action, ...]:
 def _wipe(view: View, intent: Intent) -> tuple[Action, ...]:
     """What is erased is gone for good: nobody is asked twice, but the history must say why."""
     if not intent.reason.strip():
-        return _no(intent, "A wipe needs a reason: nothing of it can be undone; ask again with --reason.")
+        return _no(intent, "A wipe needs a reason, because it cannot be undone; ask again with --reason.")
     return _event(view, intent)
 
 
@@ -167,7 +167,7 @@ def _remedy(view: View, intent: Intent, remedy: Remedy) -> tuple[Action, ...]:
 def _cancel(view: View, intent: Intent) -> tuple[Action, ...]:
     if Condition.PENDING not in view.node.conditions:
         return _no(intent, "No remedy is pending.")
-    sentence = "The pending remedy is cancelled; the node serves on."
+    sentence = "The pending remedy is cancelled; the node stays in service."
     held = Held(intent.at, intent.reason or f"{intent.by} cancelled the remedy", intent.by)
     return _yes(intent, sentence, *clear(view, intent.by, sentence), *waive(view, held))
 
@@ -196,16 +196,14 @@ def _untestable(view: View, newest: float) -> str:
     if view.node.state is not State.PRODUCTION:
         return ""
     if not view.tested:
-        return (
-            f"The profile of {view.node.device_type} names no tests (health_active.tests): there is nothing to run."
-        )
+        return f"The profile of {view.node.device_type} names no tests (health_active.tests): no test can run."
     if view.node.management is not Management.FULL:
         return f"The node's management is '{view.node.management}': tests run only on nodes that are managed in full."
     taken = sorted(TAKEN & view.node.conditions.keys() - {Condition.HELD, Condition.IN_USE})
     if taken:
-        return f"The node is {', '.join(taken)}: tests run on one to which nothing else is to happen."
+        return f"The node is {', '.join(taken)}: tests run only where nothing else is planned."
     if not idle(view, newest):
-        return "Whether the node is idle now is not known, or it is not: tests would stand in a tenant's way."
+        return "The node is in use, or it is unknown whether it is idle: tests would disturb a tenant."
     return ""
 
 

@@ -36,7 +36,7 @@ class Row:
 ROWS: Mapping[IntentKind, Row] = {
     IntentKind.ADOPT: Row("Adopt", "Already in service: taken into production as it is, if it matches the design."),
     IntentKind.PROVISION: Row("Provision", "Day 0: it is booted over the network, whatever runs on it.",
-                        "What runs on it ends, and nothing on it is kept."),
+                        "Its running work ends, and its data is lost."),
     IntentKind.CERTIFY: Row("Certify", "It is built as designed: parts, power and cabling are verified next."),
     IntentKind.REPAIRED: Row("Repaired", "It is repaired, and passes every stage again; certify it next."),
     IntentKind.HOLD: Row("Hold", "Nothing moves it until it is released. A hold has priority over all automation."),
@@ -49,7 +49,7 @@ ROWS: Mapping[IntentKind, Row] = {
     IntentKind.RMA: Row("RMA", "The node, or a part of it, goes back to its vendor under a case number.",
                   "It stays out of service until it is marked as repaired; then it passes every stage again."),
     IntentKind.RETRY: Row("Retry", "What failed is retried.",
-                    "From triage, debug or rma, Day 0 begins again: a network boot, which ends what runs on it."),
+                    "From triage, debug or rma, Day 0 begins again: a network boot, which ends its running work."),
     IntentKind.REBOOT: Row("Reboot", "It is power-cycled when it is idle, and verified before it serves again.",
                      "It is out of service until it has been verified."),
     IntentKind.TRIAGE: Row("Triage", "Taken out of service for a person to inspect; from production when it is idle.",
@@ -60,7 +60,7 @@ ROWS: Mapping[IntentKind, Row] = {
 """In the order in which they are offered: what is asked for most comes first."""
 
 ELSEWHERE: Mapping[IntentKind, str] = {
-    IntentKind.WIPE: "fleet-runner wipe {node} shows on the server's machine what would be lost, then asks",
+    IntentKind.WIPE: "fleet-runner wipe {node} on the server's machine shows what would be lost, then asks",
     IntentKind.FIRMWARE: "fleet-runner firmware update {node} on the server's machine flashes the pinned versions",
     IntentKind.REPLACED: "fleet-runner rma replaced {node} on the server's machine confirms the new machine",
 }

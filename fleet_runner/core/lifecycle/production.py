@@ -53,10 +53,10 @@ def beside(view: View, timing: Timing, now: float) -> tuple[Action, ...]:
 def _watch(view: View, timing: Timing, now: float) -> Decision:
     pending = view.node.conditions.get(Condition.PENDING)
     if pending is not None and view.called_off:
-        return Decision(clear(view, RUNNER, f"{view.called_off}; the node serves on."), "", now)
+        return Decision(clear(view, RUNNER, f"{view.called_off}; the node stays in service."), "", now)
     customers = view.node.management is Management.CUSTOMER
     if pending is not None and customers and pending.by == RUNNER:
-        return Decision(clear(view, RUNNER, "Its customer manages the node; the node serves on."), "", now)
+        return Decision(clear(view, RUNNER, "Its customer manages the node; the node stays in service."), "", now)
     if Condition.MAINTENANCE in view.node.conditions or view.status is None:
         return _keep_schedules(view, timing, now)
     need = None if customers else _needed(view, now)
@@ -99,7 +99,7 @@ def _remedied(view: View, pending: Held | None, need: Need | None, timing: Timin
 def _unneeded(view: View, pending: Held, timing: Timing, now: float) -> Decision:
     """A remedy for which nothing asks any more is dropped; it only waits while its fault may still be there."""
     if not is_unsure(view, against_which(view), pending.since):
-        return Decision(clear(view, RUNNER, "Nothing tells of the fault any more; the node serves on."), "", now)
+        return Decision(clear(view, RUNNER, "The fault is no longer reported; the node stays in service."), "", now)
     words = f"{pending.detail} pending, whether its fault is still there is unknown: {pending.reason}"
     return replace(_keep_schedules(view, timing, now), waiting=words)
 
@@ -131,7 +131,7 @@ def _observe(view: View, need: Need | None, timing: Timing, now: float) -> Decis
     """Say what would be done, and do nothing of it."""
     advised = view.node.conditions.get(Condition.ADVISED)
     why = "The policy says" if view.rules.observe else "Its mode says"
-    dropped = clear(view, RUNNER, f"{why} to observe only; the node serves on.")
+    dropped = clear(view, RUNNER, f"{why} to observe only; the node stays in service.")
     meanwhile = _keep_schedules(view, timing, now)
     if need is None:
         unsure = advised is not None and is_unsure(view, advised.detail.splitlines()[1:], advised.since)
@@ -151,7 +151,7 @@ def _not_advised(view: View, by: str) -> tuple[Action, ...]:
 
 def _keep_schedules(view: View, timing: Timing, now: float) -> Decision:
     if view.status is None:
-        return Decision((), "the source of truth does not know it any more; nothing is run on it", now + FAR)
+        return Decision((), "it is no longer in the source of truth; no stage runs on it", now + FAR)
     sweeps = _keep_sweeps(view, timing, now)
     if any(isinstance(action, OpenRun) for action in sweeps.actions):
         return sweeps

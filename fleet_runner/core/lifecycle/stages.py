@@ -61,7 +61,7 @@ def _stage(view: View, stage: Stage, runs: list[Run], timing: Timing, now: float
     begun = _begun(view)
     deadline = begun + (place.deadline or 0.0) + _away(runs, begun, now)
     if tries < place.attempts and now >= deadline > last.opened_at and _is_unseen(last, looks, timing, now):
-        return Decision((OpenRun(stage, "its time is over, and nobody has looked lately"),), f"{stage} starts", now)
+        return Decision((OpenRun(stage, "its time is over, and it was not checked lately"),), f"{stage} starts", now)
     if tries >= place.attempts or (now >= deadline and not is_own(last)):
         because = f"{tries} of {place.attempts} tries gave no verdict; the last one: {_words(last)}."
         return Decision((move_by(view, Event.OVERDUE, last, because),), "", now)

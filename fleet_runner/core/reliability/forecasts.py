@@ -12,10 +12,10 @@ class Kind(StrEnum):
 
     SHIFT = "shift"  # a number jumped, and its peers' did not
     TREND = "trend"  # a number goes steadily where its pass mark lies, and its peers' do not
-    SPREAD = "spread"  # a number scatters more than it did, and than its peers' do
+    SPREAD = "spread"  # a number scatters more than before, and than its peers' do
     SLOT = "slot"  # one part after the other fails in the same place
     PART = "part"  # the same part fails wherever it is
-    LEMON = "lemon"  # a node takes more of everybody's time than others do
+    LEMON = "lemon"  # a node causes more work than others
 
 
 DRIFTS = frozenset({Kind.SHIFT, Kind.TREND, Kind.SPREAD})

@@ -78,7 +78,7 @@ class Allowance:
             rules = self.world.policy.rules(self.world.settings)
             self.tripped = self.world.store.judge_breaker(rules.breaker, now)
             if self.tripped is None:
-                log.warning("the circuit breaker is closed again: its trial helped, or few want out any more")
+                log.warning("the circuit breaker is closed again: its trial helped, or few nodes are about to leave")
 
     @property
     def batches(self) -> Batches:

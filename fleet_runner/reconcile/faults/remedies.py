@@ -65,7 +65,7 @@ def _tried(attempt: Attempt) -> str:
     if attempt.ended_at is None:
         came = "goes on"
     elif attempt.helped is None:
-        came = f"nobody knows if it helped: {attempt.because}"
+        came = f"result unknown: {attempt.because}"
     else:
         came = "helped" if attempt.helped else f"did not help: {attempt.because}"
     return f"tried: {attempt.remedy} at {_stamp(attempt.at)} by {attempt.by}, {came}"

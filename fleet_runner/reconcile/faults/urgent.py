@@ -78,7 +78,7 @@ class Attention:
             with turn:
                 self._waiting = self._world.fleet is not None and press(self._world, self._world.fleet, report)
         except FleetError as error:
-            log.warning("nothing was decided between two steps; the next look tries again", why=str(error))
+            log.warning("no decision was made between two steps; the next look tries again", why=str(error))
         ended = time.monotonic()
         self._again = ended + max(ended - began, LEAST_REST)
 

@@ -62,7 +62,7 @@ def _read(settings: Settings, device_type: str) -> Definition | None:
         return define(settings, device_type)
     except (SettingsError, EvidenceError) as error:
         log.warning(
-            "no firmware catalogue: nothing is rolled out to its nodes, and they count no watts",
+            "no firmware catalogue: its nodes are in no rollout, and count no watts",
             device_type=device_type,
             why=str(error),
         )

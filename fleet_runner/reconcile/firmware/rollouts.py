@@ -43,7 +43,7 @@ def roll(world: TickContext, fleet: Fleet, now: float, report: Report) -> None:
             report.moves += _roll(_Look(world, fleet), rollout, now)
         except ConflictError as error:
             report.conflicts += 1
-            log.info("rollout looked at again at the next tick", rollout=rollout.id, why=str(error))
+            log.info("rollout is tried again at the next tick", rollout=rollout.id, why=str(error))
 
 
 def _roll(look: "_Look", rollout: Rollout, now: float) -> list[str]:

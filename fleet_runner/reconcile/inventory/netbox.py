@@ -61,6 +61,6 @@ def _tell(given: Sequence[Mirror], stop: Event, may: Outward) -> None:
         for teller in given:
             if not may.anything():
                 break
-            with errors_logged(stop, "a NetBox was told nothing", of=teller.name):
+            with errors_logged(stop, "NetBox was not updated", of=teller.name):
                 teller.visit()
         stop.wait(PULSE)

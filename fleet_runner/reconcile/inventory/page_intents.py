@@ -149,7 +149,7 @@ class PageIntentReader:
                 emptied = page_intents.empty(client, each)
             except (RefusedError, ForbiddenError) as error:
                 ours = each.page.role in NODE_ROLES  # what is no node need not be ours to change
-                why = f"{each.page.name}: the request is taken and stands in its page still: {error}" if ours else ""
+                why = f"{each.page.name}: the request is accepted, but still in its page: {error}" if ours else ""
                 self.stuck[each] = Stuck(why, self.now() + STUCK)
                 continue
             again = again or not emptied
@@ -165,7 +165,7 @@ class PageIntentReader:
         if not self.store.take_page_intent(self.url, intent, self.now(), refusal=why, here=node is not None):
             return False
         refused = {"refused": why} if why else {}
-        log.info("a request was taken from NetBox", node=intent.name, intent=intent.kind, by=intent.by, **refused)
+        log.info("accepted a request from NetBox", node=intent.name, intent=intent.kind, by=intent.by, **refused)
         self.wake()
         return True
 
@@ -183,7 +183,9 @@ class PageIntentReader:
                         page_intents.say(client, each.intent.device, told(each.intent, each.why))
                 except RefusedError as error:  # its device is gone: there is no page left to say it in
                     log.warning(
-                        "why a request was refused could not be said", device=each.intent.name, why=str(error)
+                        "the reason of a refused request could not be written",
+                        device=each.intent.name,
+                        why=str(error),
                     )
                 self.store.refusal_told(self.url, each.intent, self.now())
 
@@ -200,7 +202,7 @@ def taker(settings: Settings, store: Store) -> PageIntentReader:
         text = f"netbox_wishes is on, {origin('netbox_wishes')}, and source is the folder {settings.source}"
         raise SettingsError(f"{text}; expected a NetBox's URL, or netbox_wishes = false")
     if not settings.netbox_write_nodes:
-        text = f"netbox_wishes is on, {origin('netbox_wishes')}, and nobody who asks would be answered"
+        text = f"netbox_wishes is on, {origin('netbox_wishes')}, and requests would get no answer"
         raise SettingsError(f"{text}; set netbox_write_nodes, too: it writes the answers into NetBox's journal")
     return PageIntentReader(
         store, url(settings), lambda: session(settings), partial(ring, settings.state_dir), store.clock

@@ -45,7 +45,7 @@ def _rename(world: TickContext, renamed: tuple[Renamed, ...], now: float) -> lis
 
 def _waits(renamed: Renamed) -> Refused:
     return Refused(
-        f"the source of truth calls it {renamed.new} now ({renamed.why}); it is renamed once nothing works on it"
+        f"the source of truth calls it {renamed.new} now ({renamed.why}); it is renamed once no run is open on it"
     )
 
 
@@ -55,4 +55,4 @@ def _tell(world: TickContext, refused: Mapping[str, Refused]) -> None:
     world.store.wake(changed)
     for name in changed:
         if name in refused:
-            log.warning("nothing is done to a node", node=name, why=refused[name].sentence)
+            log.warning("a node is not touched", node=name, why=refused[name].sentence)

@@ -79,10 +79,10 @@ def _poll_batch(world: TickContext, look: Look, runs: list[Run], now: float, rep
             report.closed += world.store.withdraw(batch, f"the play was not started: {look.detail}", now)
         case BatchState.NEW if age > LAUNCH_GRACE:
             for run in runs:
-                _close(world, Look(BatchState.LOST, detail="It was never seen to start here."), run, now)
+                _close(world, Look(BatchState.LOST, detail="It was not seen to start here."), run, now)
             report.closed += len(runs)
         case BatchState.RUNNING | BatchState.ORPHANED if age > LATE * STAGES[runs[0].stage].deadline:
-            log.warning("batch outlived its deadline and is ended", batch=batch, state=look.state)
+            log.warning("batch is over its deadline and is ended", batch=batch, state=look.state)
             world.engine.stop(world.settings, batch)
         case BatchState.RUNNING if len(runs) > 1:
             _close_some(world, look, runs, now, report)

@@ -76,13 +76,13 @@ def stop(settings: Settings, store: Store, batch: str, because: tuple[str, str])
     """
     by, reason = because[0], because[1].strip()
     if not reason:
-        raise FleetError("no reason is given; say why it is to end")
+        raise FleetError("no reason is given; say why the batch must end")
     if not any(run.batch == batch for run in store.open_runs()):
         raise FleetError(f"no batch {batch!r} runs or waits; fleet-runner queue shows those that do")
     if not store.shared:
         engine.stop(settings, batch)
     elif not store.stop_parcel(batch, f"{by} stopped it: {reason}"):
-        raise FleetError(f"batch {batch} is over already; its nodes are decided at the next tick")
+        raise FleetError(f"batch {batch} has ended already; its nodes are decided at the next tick")
 
 
 def _shared(settings: Settings, store: Store) -> list[Line]:

@@ -101,7 +101,7 @@ class FleetView:
         return replace(view, rounds=self._rounds(node)) if active_schedule.gave_way(view) else view
 
     def _refused(self, node: Node) -> Refused | None:
-        """Say why nothing is done to a node; a person may have confirmed its machine since the source was read."""
+        """Say why a node is not touched; a person may have confirmed its machine since the source was read."""
         found = self.world.refused.get(node.name)
         if found is None or found.machine is None:
             return found
@@ -172,7 +172,7 @@ class FleetView:
                 return 0.0
 
     def _called_off(self, node: Node) -> str:
-        """Say why the rollout in whose name a remedy is pending asks for it no more; "" where it does."""
+        """Say why the rollout in whose name a remedy is pending no longer asks for it; "" where it does."""
         pending = node.conditions.get(Condition.PENDING)
         named = number(pending.by) if pending is not None else None
         if named is None:
@@ -183,7 +183,7 @@ class FleetView:
         rollout = self.world.store.rollout(named)
         if rollout is not None and rollout.standing is RolloutStatus.STOPPED:
             return f"{rollout.name} is {rollout.detail}"
-        return f"rollout {named} asks for it no more"
+        return f"rollout {named} no longer asks for it"
 
     def _disowned(self, node: Node, rollout: Rollout) -> str:
         """Say that a node became its customer's after a rollout asked it; "" where it did not, or is named."""

@@ -56,7 +56,7 @@ class TickContext:
     tells when they last heard of this one, while it shares their work. `unaccepted` says why nothing is done by the
     store, "" where it is this fleet's, None before that was looked at; `identity` and `remembered` are what is known
     of it then. `line` names the nodes that wait for room for
-    a play, the first one first. `refused` says why nothing is done to a node, as of the source that is `registered`.
+    a play, the first one first. `refused` says why a node is not touched, as of the source that is `registered`.
     """
 
     settings: Settings

@@ -26,10 +26,10 @@ from fleet_runner.reconcile.loop.single_instance import alone
 
 log = structlog.get_logger()
 
-SET_ON = "the time of day was set on: all that became due by it is done now; see that a time service keeps it right"
+SET_ON = "the time of day was set on: all that became due by it is done now; check the time service"
 SET_BACK = (
     "the time of day was set back: every node is looked at now, and a pause that began before reaches further by so"
-    " much; `fleet-runner run` does a stage at once; see that a time service keeps it right"
+    " much; `fleet-runner run` does a stage at once; check the time service"
 )
 
 
@@ -123,7 +123,7 @@ def _going_on(world: TickContext) -> Iterator[None]:
         if world.fleet is None:
             raise
         if world.pulse.failed(str(error)):
-            log.error("this tick did nothing; the next ones try again", error=str(error))  # noqa: TRY400  the sentence says it
+            log.error("this tick failed; the next ones try again", error=str(error))  # noqa: TRY400  the sentence says it
 
 
 def _keep(world: TickContext) -> Fleet | None:
@@ -172,4 +172,4 @@ def _pass_on(world: TickContext) -> None:
     try:
         world.store.ring()
     except FleetError as error:
-        log.warning("it rang here, and nobody could be told; the next tick looks anyway", error=str(error))
+        log.warning("a wakeup could not be passed on; the next tick looks anyway", error=str(error))

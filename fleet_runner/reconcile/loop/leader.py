@@ -85,7 +85,7 @@ class RunnerStatus:
             log.info("this runner decides from now on", runner=self.runner.id)
             self._ring()
         if had and not mine:
-            log.warning("another runner decides now: this one was not heard of in time", runner=self.runner.id)
+            log.warning("another runner decides now: this one's heartbeat was late", runner=self.runner.id)
 
     def _last(self, name: str, work: Callable[[], None]) -> None:
         """Work until the end, whatever comes of it: a runner without one of its threads would look well."""
@@ -93,7 +93,7 @@ class RunnerStatus:
             try:
                 work()
             except Exception:
-                log.exception("what a runner does beside its work failed; it begins anew", part=name)
+                log.exception("a background task of this runner failed; it starts again", part=name)
                 self._stop.wait(LOOKS)
 
     def _beat(self) -> None:
@@ -107,7 +107,7 @@ class RunnerStatus:
                         self._lives(own)
                         self._stop.wait(seconds / lease.RENEWALS)
             except StoreError as error:
-                log.warning("this runner cannot say that it lives", why=str(error))
+                log.warning("this runner's heartbeat cannot be written", why=str(error))
                 self._stop.wait(lease.PULSE)
 
     def _lives(self, store: Store) -> None:
@@ -126,7 +126,7 @@ class RunnerStatus:
                     if TURN in words:
                         self._turn(self._store)
                 except StoreError as error:
-                    log.info("nothing is heard from other runners; what is due is found by looking", why=str(error))
+                    log.info("no wakeups from other runners; due work is found by polling", why=str(error))
                     self._stop.wait(LOOKS)
                     continue
                 if words:

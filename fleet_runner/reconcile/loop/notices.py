@@ -27,7 +27,7 @@ def notices(settings: Settings, store: Store, now: float) -> list[Notice]:
         found.append(Notice(refusal(tripped), "bad"))
     if slip := unusable_policy(settings):
         found.append(
-            Notice(f"{slip} serve goes on with what it read before; one that starts decides nothing.", "bad")
+            Notice(f"{slip} serve continues with the last good one; one that starts decides nothing.", "bad")
         )
     if paused is not None:
         found.append(Notice(resumable(paused), "unsure"))

@@ -22,4 +22,4 @@ def unserved_since(settings: Settings, store: Store, now: float) -> float | None
 def words(since: float, now: float) -> str:
     """Say it, with the next step."""
     form = "%H:%M UTC" if now - since < DAY else "%Y-%m-%d %H:%M UTC"
-    return f"due since {datetime.fromtimestamp(since, UTC).strftime(form)}; nobody serves: fleet-runner serve"
+    return f"due since {datetime.fromtimestamp(since, UTC).strftime(form)}; no runner serves: fleet-runner serve"

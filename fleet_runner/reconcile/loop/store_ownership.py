@@ -52,7 +52,7 @@ def _look(world: TickContext, now: float) -> None:
         return
     why = refused(world.settings, world.store)
     if why and why != world.unaccepted:
-        log.error("nothing is done to any node", why=why)
+        log.error("no node is touched", why=why)
     if not why and world.store.identity() is None:
         world.store.own(Identity(secrets.token_hex(8), world.settings.source), BY, "a new store", now)
     world.unaccepted = why
@@ -72,7 +72,7 @@ def remember(world: TickContext) -> None:
     try:
         store_identity.write(world.settings.state_dir, found)
     except StoreError as error:  # a full disk: an older memory says less, and nothing wrong
-        log.warning("what the store knows is not remembered beside it", why=str(error))
+        log.warning("the store's identity could not be recorded", why=str(error))
         return
     world.remembered = found
 

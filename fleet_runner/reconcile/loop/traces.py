@@ -95,15 +95,13 @@ class Tracing:
         some = [self.waiting[at] for at in range(min(AT_ONCE, len(self.waiting)))]
         if self.send([span for run in some for span in run]):
             if self.pause:
-                log.info("traces are taken again")
+                log.info("the collector accepts traces again")
             self.pause = 0.0
             for _ in some:
                 self.waiting.popleft()
             return
         if not self.pause:
-            log.warning(
-                "traces are not taken; they are kept for a while, and the work goes on", runs=len(self.waiting)
-            )
+            log.warning("the collector does not accept traces; they are kept for a while", runs=len(self.waiting))
         self.pause = min(LONGEST_PAUSE, self.pause * 2 or PAUSE)
         self.not_before = self.steady() + self.pause
 

@@ -96,7 +96,7 @@ def _signals(node: Known, found: Sequence[StoredForecast], now: float) -> Iterat
     for alarm in node.standing:
         mine = alarm.source is Source.FORESIGHT and alarm.code.startswith(PREFIX)
         if mine and (alarm.code, alarm.component) not in seen:
-            over = "it is seen no more"
+            over = "it is no longer seen"
             about = node.name, alarm.code, alarm.component
             yield Signal(*about, now, Source.FORESIGHT, over, ended=True, authenticated=True)
 

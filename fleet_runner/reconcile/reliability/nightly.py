@@ -109,7 +109,7 @@ class Night:
         self.ended += len(news.ended)
 
     def _failed(self, name: str, why: str) -> None:
-        log.error("an analysis could not be made; the others go on", analysis=name, why=why)
+        log.error("an analysis failed; the others continue", analysis=name, why=why)
         self.broken[name] = why
 
 
@@ -138,7 +138,7 @@ def run(
         night.step(f"{name}: being looked at")
         with night.alone(name):
             analysis(night, fleet)
-    night.step("alarms: made to agree with what is foreseen")
+    night.step("alarms: updated from the predictions")
     with night.alone("alarms"):
         _alarms(night)
     said = _sentence(night, gathered)
@@ -154,7 +154,7 @@ def _fleet(night: Night) -> Fleet | None:
     except ConflictError:
         raise
     except FleetError as error:
-        log.warning("the night's look does without the source of truth", why=str(error))
+        log.warning("the nightly analysis runs without the source of truth", why=str(error))
         night.without = str(error)
         return None
 
@@ -297,7 +297,7 @@ def _profiles(night: Night) -> dict[str, dict[str, Any]]:
         try:
             found[kind] = profiles.read(night.settings, kind)
         except SettingsError as error:
-            log.warning("a device type has no marks to foresee", device_type=kind, why=str(error))
+            log.warning("a device type has no marks to predict", device_type=kind, why=str(error))
     return found
 
 
@@ -313,11 +313,13 @@ def _sentence(night: Night, gathered: Gathered) -> str:
     waits = gathered.left_out.get("ahead", 0)
     left = sum(gathered.left_out.values()) - waits
     asides = [f"{left:,} left out"] if left else []
-    asides += [f"{waits:,} of a time to come wait for it"] if waits else []
+    asides += [f"{waits:,} dated in the future wait"] if waits else []
     aside = f" ({', '.join(asides)})" if asides else ""
     said = f"{gathered.results:,} results read{aside}, "
     said += f"{night.begun:,} foreseen anew, {night.ended:,} seen no more"
     if night.without:
-        said += f"; racks, sites and models of parts are left out, for the source of truth is away: {night.without}"
+        said += (
+            f"; racks, sites and models of parts are left out, because the source of truth is away: {night.without}"
+        )
     troubles = "; ".join(f"{name}: {why}" for name, why in night.broken.items())
     return f"{said}; not done: {troubles}" if troubles else said

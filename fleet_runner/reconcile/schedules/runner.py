@@ -88,9 +88,9 @@ class Firing:
     def go_on(self) -> None:
         """Return if the job may go on; ConflictError where it is another's by now, or this runner ends."""
         if self.stop.is_set():
-            raise ConflictError(f"schedule {self.row.name}: this runner ends; another one takes it up")
+            raise ConflictError(f"schedule {self.row.name}: this runner ends; another one takes over")
         if self.is_lost or ticks() - self.renewed_at >= self.lease:
-            raise ConflictError(f"schedule {self.row.name}: its lease is over; another runner takes it up")
+            raise ConflictError(f"schedule {self.row.name}: its lease is over; another runner takes over")
 
 
 class ScheduleRunner:
@@ -154,9 +154,9 @@ class ScheduleRunner:
             firing.renewed_at, firing.hangs = at, bool(words)
         except ConflictError as error:
             firing.is_lost = True
-            log.warning("a job by the clock is another runner's now", why=str(error))
+            log.warning("another runner has a scheduled job now", why=str(error))
         if words:
-            log.error("a job by the clock hangs", schedule=name, why=words)
+            log.error("a scheduled job hangs", schedule=name, why=words)
 
     def _run(self, firing: Firing) -> None:
         name = firing.row.name
@@ -165,12 +165,12 @@ class ScheduleRunner:
         except FleetError as error:
             outcome, said = Outcome.FAILED, str(error)
         except Exception as error:
-            log.exception("a job by the clock failed", schedule=name)
+            log.exception("a scheduled job failed", schedule=name)
             outcome, said = Outcome.FAILED, f"{type(error).__name__}; this runner's log says more"
         try:
             self._told(firing, outcome, said)
         except ConflictError as error:
-            log.warning("a job by the clock was another runner's meanwhile", why=str(error))
+            log.warning("another runner had a scheduled job meanwhile", why=str(error))
         finally:
             self.wake.set()
 
@@ -291,7 +291,7 @@ def _look(beside: Beside) -> float:
     try:
         return beside.look()
     except FleetError as error:
-        log.warning("schedules cannot be seen to; it is tried again", why=str(error))
+        log.warning("schedules could not be processed; trying again", why=str(error))
     except Exception:
-        log.exception("schedules cannot be seen to; it is tried again")
+        log.exception("schedules could not be processed; trying again")
     return PULSE

@@ -72,7 +72,7 @@ def how(row: Row, now: float) -> str:
     if not row.is_running:
         return f"{row.outcome}: {row.detail}" if row.outcome else ""
     if row.until <= now:
-        silent = f"its runner is silent for {age(now - row.until)} beyond its lease; another one takes it up"
+        silent = f"its runner is silent for {age(now - row.until)} beyond its lease; another one takes over"
         return f"{row.detail or silent}"
     return f"runs for {age(now - (row.began_at or now))}"
 

@@ -238,7 +238,7 @@ def notifying(settings: Settings, store: Store, fleet: Callable[[], Fleet | None
 
 def _tell(notifier: Notifier, stop: Event) -> None:
     while not stop.is_set():
-        with errors_logged(stop, "a channel was told nothing", channel=notifier.of.name):
+        with errors_logged(stop, "a channel got no message", channel=notifier.of.name):
             notifier.visit()
         stop.wait(PULSE)
 

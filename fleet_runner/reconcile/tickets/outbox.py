@@ -134,7 +134,7 @@ class OutboxSender:
         known = telling.opening(link, changes)
         if link.asked_at is not None and self.now() < link.asked_at + tracker.settles:
             wait = link.asked_at + tracker.settles - self.now()
-            text = f"{self.of.name}: an issue was asked for and no answer came; it is looked for once more"
+            text = f"{self.of.name}: an issue was requested and no answer came; the tracker is searched for it"
             raise TrackerError(Kind.WRONG, text, after=wait)
         if not draft.open:
             self.store.told(link, max((change.id for change in changes), default=0), link.digest, self.now())

@@ -47,7 +47,7 @@ def sending(settings: Settings, store: Store, fleet: Callable[[], Fleet | None])
 
 def _send(sender: OutboxSender, fleet: Callable[[], Fleet | None], stop: Event) -> None:
     while not stop.is_set():
-        with errors_logged(stop, "a tracker was told nothing", tracker=sender.of.name):
+        with errors_logged(stop, "a tracker got no update", tracker=sender.of.name):
             known = fleet()
             if known is not None:
                 sender.visit(known)

@@ -1,4 +1,4 @@
-"""The public ssh keys of those who may log in to nodes, in the form of an authorized_keys file."""
+"""The public ssh keys of people who may log in to nodes, in the form of an authorized_keys file."""
 
 import re
 from pathlib import Path

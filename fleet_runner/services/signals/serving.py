@@ -46,7 +46,7 @@ def secured(settings: Settings) -> ssl.SSLContext | None:
         placed(settings.signals_syslog, "signals_syslog")
     chain, key = settings.signals_certificate, settings.signals_certificate_key
     if (chain is None) is not (key is None):
-        raise SettingsError("TLS needs both signals_certificate and signals_certificate_key; set what is missing")
+        raise SettingsError("TLS needs both signals_certificate and signals_certificate_key; set the missing one")
     if chain is not None and key is not None:
         return tls(chain, key, "signals_certificate")
     if at.own or settings.signals_plain:

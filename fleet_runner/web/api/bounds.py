@@ -51,9 +51,9 @@ Since = Annotated[float, Query(ge=0.0, le=1e11, description="not older than this
 
 Refusals = dict[int | str, dict[str, Any]]
 
-NOT_FOUND: Refusals = {404: {"model": Trouble, "description": "There is none of this name or id."}}
+NOT_FOUND: Refusals = {404: {"model": Trouble, "description": "Nothing has this name or id."}}
 CONFLICT: Refusals = {
-    409: {"model": Trouble, "description": "It cannot be done as things stand; the sentence says why."}
+    409: {"model": Trouble, "description": "It cannot be done in the present state; the sentence says why."}
 }
 
 PLAINLY = {"text/plain": {"schema": {"type": "string"}}}
@@ -65,7 +65,7 @@ REFUSALS: Refusals = {
     403: {"model": Trouble, "description": "The token's role may not do this."},
     413: {"description": "The body is too large.", "content": PLAINLY},
     414: {"description": "The path or the query is too long.", "content": PLAINLY},
-    422: {"model": Trouble, "description": "A parameter is not as described here."},
+    422: {"model": Trouble, "description": "A parameter does not match this description."},
     429: {"description": "This address asks too often; Retry-After says when to ask again.", "content": PLAINLY},
     503: {"model": Trouble, "description": "The store or the source of truth cannot be read now."},
 }
@@ -84,7 +84,7 @@ def numbered(cursor: str) -> int | None:
     if not cursor:
         return None
     if not (cursor.isascii() and cursor.isdigit()) or int(cursor[:20]) > LARGEST or len(cursor) > len(str(LARGEST)):
-        raise HTTPException(422, "query.cursor: it is no cursor of this list; give `next` of the page before")
+        raise HTTPException(422, "query.cursor: not a cursor of this list; use `next` of the page before")
     return int(cursor)
 
 

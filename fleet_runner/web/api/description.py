@@ -23,7 +23,7 @@ comes in pages: `next` is the `cursor` of the following one, null at the end. A 
 def description(request: Request, who: Asker) -> JSONResponse:
     """Describe the API to whoever may ask it anything: every role but `ingest`."""
     if who.role is Role.INGEST:
-        raise HTTPException(403, "who pushes signals is told nothing")
+        raise HTTPException(403, "senders of signals may not read")
     return JSONResponse(described(request))
 
 

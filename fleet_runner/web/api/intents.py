@@ -31,7 +31,7 @@ ELSEWHERE = {
 """What is not asked for here, and how it is."""
 
 UNCONFIRMED: Refusals = {
-    428: {"model": Unconfirmed, "description": "It cannot be undone: say it again with `confirm`."}
+    428: {"model": Unconfirmed, "description": "It cannot be undone: send it again with `confirm`."}
 }
 
 Words = Annotated[
@@ -77,7 +77,7 @@ def leave(request: Request, here: Here, who: Mends, name: Name, wanted: IntentBo
 
 
 def _unconfirmed(here: Site, who: Who, row: Node, intent: IntentKind) -> Unconfirmed:
-    said = f"{intent} cannot be undone; nothing was asked yet: send it again within some minutes with `confirm`"
+    said = f"{intent} cannot be undone; nothing was requested yet: send it again within some minutes with `confirm`"
     runs = here.store.open_runs([row.name])
     lost = losses(row, runs[0] if runs else None, here.store.tickets(node=row.name))
     return Unconfirmed(said, lost, confirmation.given(here, who, row, intent))
@@ -86,7 +86,7 @@ def _unconfirmed(here: Site, who: Who, row: Node, intent: IntentKind) -> Unconfi
 def _unfit(wanted: IntentBody) -> None:
     """Refuse what is not asked for here, and a stage that is none."""
     if wanted.kind in ELSEWHERE:
-        raise HTTPException(409, f"{wanted.kind} is not asked for here: {ELSEWHERE[wanted.kind]}")
+        raise HTTPException(409, f"{wanted.kind} cannot be requested here: {ELSEWHERE[wanted.kind]}")
     if (wanted.kind is IntentKind.RUN) is not bool(wanted.detail):
         raise HTTPException(422, "body.detail: it names the stage of `run`, and is empty for all other requests")
     if wanted.detail and wanted.detail not in set(Stage):

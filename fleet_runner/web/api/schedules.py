@@ -67,7 +67,7 @@ def run(here: Here, _: Steers, name: Known) -> Ended:
         raise HTTPException(409, f"{name} is paused; resume it first")
     here.store.ask_schedule(name)
     wake(here)
-    return Ended(done=True, sentence=f"{name}: asked for; whoever serves begins it")
+    return Ended(done=True, sentence=f"{name}: requested; a serving runner begins it")
 
 
 def _check(name: str) -> None:

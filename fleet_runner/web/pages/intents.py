@@ -90,11 +90,11 @@ def _allowed(who: Who, intent: IntentKind, stage: str = "") -> None:
 def _fit(row: Node, intent: IntentKind) -> None:
     """Refuse what no page takes, and what is asked of a node that has left."""
     if row.state in FABRICS:
-        raise HTTPException(409, f"{row.name} is a fabric; fleet-runner on the server's machine asks things of it")
+        raise HTTPException(409, f"{row.name} is a fabric; fleet-runner on the server's machine sends requests to it")
     if row.state in ENDED:
         raise HTTPException(409, f"{row.name} is retired and takes no requests; its history stays readable")
     if intent in ELSEWHERE:
-        raise HTTPException(409, f"this is not asked for in pages: {ELSEWHERE[intent].format(node=row.name)}")
+        raise HTTPException(409, f"this cannot be requested on pages: {ELSEWHERE[intent].format(node=row.name)}")
 
 
 def _stage(row: Node, stage: str) -> str:
@@ -109,7 +109,7 @@ def _send_back(here: Site, who: Who, row: Node, wanted: IntentForm) -> int:
     """Open a case at a vendor, without which nothing goes there, and leave the request; return its id."""
     vendor, number, reason = _plain(wanted.vendor), _plain(wanted.case), _plain(wanted.reason)
     if not vendor or not number:
-        raise HTTPException(409, "a case needs the vendor's name and its number; go back and say both")
+        raise HTTPException(409, "a case needs the vendor's name and its number; go back and enter both")
     if not applies(row, IntentKind.RMA):
         raise HTTPException(409, f"{row.name} cannot go to its vendor from {row.state}; triage or debug comes before")
     case = Case(0, row.name, vendor, number, who.name, here.clock(), because=reason)

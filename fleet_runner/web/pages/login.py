@@ -46,7 +46,7 @@ async def login(
         return answer
     found = await admitted(here, token.strip().encode())
     if isinstance(found, str):
-        said = "This token is not good for pages; ask an operator for one." if token else "A token is needed."
+        said = "This token does not open pages; ask an operator for one." if token else "A token is needed."
         return refused(request, found, said, to)
     return await begin(request, here, Who(found.name, Role(found.scope), found.tenant), to, token=found.id)
 

@@ -76,7 +76,7 @@ def known(here: Site, name: str) -> Node:
     found = here.store.node(name)
     if found is None:
         like = alike(name, (each.name for each in here.store.nodes()))
-        near = f"; similar names: {', '.join(like)}" if like else "; /fleet shows those that there are"
+        near = f"; similar names: {', '.join(like)}" if like else "; /fleet shows all"
         raise HTTPException(404, f"there is no node {name!r}{near}")
     return found
 

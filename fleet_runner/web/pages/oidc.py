@@ -51,7 +51,7 @@ def provider(request: Request, here: Site) -> Provider:
     """Return the provider that the settings name; 404 where they name none."""
     settings = here.settings
     if not settings.oidc_issuer:
-        raise HTTPException(404, "nobody logs in with OpenID Connect here")
+        raise HTTPException(404, "OpenID Connect is not set up here")
     state = request.app.state
     if not hasattr(state, "provider"):
         secret = configured(settings)

@@ -67,10 +67,10 @@ def read(here: Here, name: Name, digest: Digest, result: Asked = 0) -> Read:
     told = (_stored(here, name, result),) if result else here.store.latest_results(name)
     stored = next((each for each in told if digest in each.result.evidence), None)
     if stored is None:
-        raise HTTPException(404, f"no such result of {name} was drawn from this piece of evidence")
+        raise HTTPException(404, f"{name} has no such result from this piece of evidence")
     piece = here.store.pieces([digest]).get(digest)
     if piece is None:
-        raise HTTPException(404, "this piece of evidence is not kept any more: it goes with time, verdicts stay")
+        raise HTTPException(404, "this piece of evidence was deleted by retention; verdicts stay")
     return Read(stored, piece)
 
 

@@ -119,7 +119,7 @@ def turn(
 
 def _act(act: str) -> tuple[RolloutStatus, str]:
     if act not in TURNS:
-        raise HTTPException(404, f"a rollout can be asked to {', '.join(TURNS)}, and nothing else")
+        raise HTTPException(404, f"a rollout can be asked to {', '.join(TURNS)}, nothing else")
     return TURNS[act]
 
 
@@ -135,7 +135,7 @@ def _one(here: Site, number: int) -> One:
     with here.store.one_moment():
         found = here.store.rollout(number) if 0 < number < MANY else None
         if found is None:
-            raise HTTPException(404, "there is no such rollout; the list names those that are there")
+            raise HTTPException(404, "there is no such rollout; the list has all")
         members = here.store.rollout_members(number)
         names = [each.node for each in members if each.turn is RolloutStep.ASKED]
         runs = {run.node: run for run in here.store.open_runs(names)}

@@ -105,14 +105,14 @@ async def runs_events(request: Request, here: Here, who: Sees) -> StreamingRespo
 
 @router.get("/runs/queue")
 def queue(request: Request, here: Here, who: Steers) -> HTMLResponse:
-    """Ask why nothing more is to begin."""
+    """Ask why the queue is paused."""
     return page(request, who, "runs_queue.html", paused=here.store.queue_paused())
 
 
 @router.post("/runs/queue/pause")
 def pause(here: Here, who: Steers, reason: Reason = "") -> RedirectResponse:
     """Have nothing more begin; what runs goes on."""
-    here.store.pause_queue(who.name, _because(reason, "why nothing more is to begin"))
+    here.store.pause_queue(who.name, _because(reason, "why the queue is paused"))
     return RedirectResponse("/runs", 303)
 
 
@@ -176,7 +176,7 @@ def stop(here: Here, who: Steers, number: int, reason: Reason = "") -> RedirectR
     found = _one(here, number).run
     because = _because(reason, "why it is to end")
     if found.outcome is not None:
-        raise HTTPException(409, f"run {number} is over already: {found.outcome}")
+        raise HTTPException(409, f"run {number} has ended already: {found.outcome}")
     queueing.stop(here.settings, here.store, found.batch, (who.name, because))
     wake(here)
     return RedirectResponse(f"/runs/{number}", 303)
@@ -186,7 +186,7 @@ def _one(here: Site, number: int) -> One:
     with here.store.one_moment():
         found = here.store.run(number) if 0 < number < LONGEST_ID else None
         if found is None:
-            raise HTTPException(404, "there is no such run; it may have been removed with what was old")
+            raise HTTPException(404, "there is no such run; it may have been deleted by retention")
         results = here.store.results(number)
     return One(found, results[-RESULTS:], len(results))
 

@@ -43,7 +43,7 @@ def pausing(request: Request, who: Steers, name: str) -> HTMLResponse:
 def pause(here: Here, who: Steers, name: str, reason: Annotated[str, Form(max_length=500)] = "") -> RedirectResponse:
     """Have nothing begin by a schedule until it is resumed."""
     if not reason.strip():
-        raise FleetError("no reason is given; say why nothing is to begin by this schedule")
+        raise FleetError("no reason is given; say why this schedule is paused")
     here.store.pause_schedule(_known(name), who.name, printable(" ".join(reason.split())))
     return RedirectResponse("/schedules", 303)
 

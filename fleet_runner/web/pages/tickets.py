@@ -22,7 +22,7 @@ MOST = 200
 
 WORDS = {
     "RECABLE": "cables to move",
-    "REFLASH": "firmware to set right",
+    "REFLASH": "firmware to correct",
     "TRIAGE": "a fault to find",
     "RMA": "a part to send back",
 }

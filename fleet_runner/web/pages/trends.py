@@ -35,11 +35,11 @@ PARTS = 16
 
 KINDS: Mapping[Kind, str] = {
     Kind.SHIFT: "jumped, and its peers did not",
-    Kind.TREND: "goes steadily towards its pass mark",
-    Kind.SPREAD: "scatters more than it did",
+    Kind.TREND: "moves steadily towards its pass mark",
+    Kind.SPREAD: "scatters more than before",
     Kind.SLOT: "one part after the other fails in this place",
     Kind.PART: "the same part fails wherever it is",
-    Kind.LEMON: "takes more of everybody's time than others do",
+    Kind.LEMON: "causes more work than others",
 }
 """What each kind of foresight means, as people read it."""
 

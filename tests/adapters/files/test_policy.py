@@ -66,7 +66,7 @@ def test_every_slip_is_told_with_its_line(tmp_path: Path) -> None:
     path.write_text(BAD, encoding="utf-8")
     assert [str(slip) for slip in policy.check(path).slips] == [
         f"{path}:1: observe: found 'maybe', expected true or false",
-        f"{path}:3: rules[0]: found a rule that says nothing, expected one of {', '.join(SAID)} in it",
+        f"{path}:3: rules[0]: found an empty rule, expected one of {', '.join(SAID)} in it",
         f"{path}:4: rules[0].remdy: found the key 'remdy', expected 'remedy'",
         f"{path}:7: rules[1].remedy: found again, expected once; it stands in line 6",
     ]

@@ -121,7 +121,7 @@ def test_a_lagging_search_makes_no_second_issue(jira: Bench) -> None:
     jira.remote.faults = ["", "lost"]
     assert jira.send() == 0
     assert jira.send(31.0) == 0
-    assert "it is looked for once more" in jira.store.untold("desk")[0].detail
+    assert "the tracker is searched for it" in jira.store.untold("desk")[0].detail
     assert jira.send(31.0) == 1
     assert jira.only().open
 

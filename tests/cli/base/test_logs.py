@@ -12,9 +12,9 @@ def test_an_error_is_logged_without_the_values_of_variables(capsys: pytest.Captu
     try:
         _fail(str(20 * 21))
     except OSError:
-        structlog.get_logger().exception("a NetBox was told nothing")
+        structlog.get_logger().exception("NetBox was not updated")
     said = capsys.readouterr().err
-    assert "a NetBox was told nothing" in said
+    assert "NetBox was not updated" in said
     assert "Traceback" in said
     assert "OSError: bad \ufffd[31m" in said
     assert "420" not in said

@@ -16,7 +16,7 @@ SITE = Path(__file__).parents[3] / "docs" / "examples" / "site"
 """A source of truth with nodes, for which nothing is begun while the policy cannot be used."""
 
 SERVE = (sys.executable, "-u", "-m", "fleet_runner.cli", "serve")
-STOPPED = "stopped; running plays go on"
+STOPPED = "stopped; running plays continue"
 
 
 class Started:
@@ -150,13 +150,13 @@ def test_a_broken_policy_is_said_once_and_again_when_it_changes(start: Start, tm
     policy = tmp_path / "policy.yml"
     policy.write_text("rules: 7\n", "utf-8")
     serve = start(SERVE, FLEET_POLICY_FILE=str(policy), FLEET_SOURCE=str(SITE))
-    serve.until("this tick did nothing")
+    serve.until("this tick failed")
     time.sleep(2.0)
-    assert serve.said.count("this tick did nothing") == 1
+    assert serve.said.count("this tick failed") == 1
     policy.write_text("rulez: 7\n", "utf-8")
     serve.until("rulez")
     time.sleep(1.0)
-    assert serve.said.count("this tick did nothing") == 2
+    assert serve.said.count("this tick failed") == 2
 
 
 def test_a_broken_health_listen_is_unusable_input(start: Start) -> None:

@@ -104,4 +104,4 @@ def test_provision_asks_before_it_boots_anew_what_may_run(typed: Type, monkeypat
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
     said = typed("provision", "gpu-01")
     assert said.code == 1
-    assert "Boot gpu-01 anew? What runs there ends, and nothing on it is kept" in said.out + said.err
+    assert "Boot gpu-01 over the network? Running work ends, and its data is lost" in said.out + said.err

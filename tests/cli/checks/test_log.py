@@ -40,7 +40,7 @@ def test_a_log_of_two_nodes_is_told_on_eighty_columns(bare: Type, evidence: Path
     assert said.out.splitlines()[:2] == ["gpu-03", "  GPU 0000:9b:00.0  POWER_CYCLE  xid.79"]
     assert "seen 3 times, Nov 28 02:11:04 to Nov 28 03:40:10" in said.out
     assert "fleet-runner: the node loses power and gets it back once it is idle, and is verified" in said.words
-    assert "by hand: Take all power away for a minute" in said.words
+    assert "by hand: Remove all power for a minute" in said.words
     assert "Nobody's hardware: the application's own gpu-07, GPU 0000:1b:00.0: Xid 31" in said.words
     assert "Recorded only: nothing follows gpu-07, GPU 0000:cb:00.0: Xid 63" in said.words
     assert "5 of 8 lines matter; kernel log of 2 hosts" in said.words

@@ -95,7 +95,7 @@ def test_attempts_say_how_they_ended(tmp_path_factory: pytest.TempPathFactory) -
     """Or that they go on."""
     store, node = stocked(f"sqlite:///{tmp_path_factory.mktemp('store') / 'fleet.db'}")
     with store:
-        for helped, words in ((True, "helped"), (None, "nobody knows if it helped: sold")):
+        for helped, words in ((True, "helped"), (None, "result unknown: sold")):
             store.apply(node, Decision((EndAttempt(1, helped, "sold"),), "", 1e12), time.time())
             again = store.node("gpu-01")
             assert again is not None

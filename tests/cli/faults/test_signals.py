@@ -129,7 +129,7 @@ def test_alarms_are_listed_with_what_follows(store: Store, typed: Type) -> None:
     assert "gpu-01" not in typed("signals", "list", "--node", "gpu-02").out
     every = timeless(typed("signals", "list", "--all").out)
     assert "xid.31, once, first 0 s ago: does not count yet" in every
-    assert "fan.noisy, once, first 0 s ago: cleared 0 s ago, its sender took it back" in every
+    assert "fan.noisy, once, first 0 s ago: cleared 0 s ago, its sender ended it" in every
     assert [each["code"] for each in json.loads(typed("signals", "list", "--json").out)] == ["xid.79", "xid.48"]
     assert typed("signals", "list", "--node", "gpu-99").code == 2
 
@@ -164,7 +164,7 @@ def test_a_listener_is_not_begun_where_its_settings_cannot_be_meant(
     for given, why in (
         ({"SIGNALS_LISTEN": "0.0.0.0:0"}, "tokens would come in the clear"),
         ({"SIGNALS_LISTEN": "here"}, "expected address:port"),
-        ({"SIGNALS_LISTEN": "127.0.0.1:0", "SIGNALS_CERTIFICATE": "a.pem"}, "set what is missing"),
+        ({"SIGNALS_LISTEN": "127.0.0.1:0", "SIGNALS_CERTIFICATE": "a.pem"}, "set the missing one"),
         ({"SIGNALS_LISTEN": "127.0.0.1:0", "SIGNALS_SYSLOG": "x"}, "'signals_syslog': found 'x'"),
         ({"SIGNALS_LISTEN": "127.0.0.1:0", "SIGNALS_SYSLOG_FROM": "x"}, "expected networks"),
     ):

@@ -101,7 +101,7 @@ def test_a_supply_that_fails_is_an_alarm_of_its_node_until_it_is_restored(hall: 
     here.bmcs["gpu-01"].tell(RESTORED)
     wait(lambda: not here.ear.alarms("gpu-01"))
     (past,) = here.ear.store.past_alarms("gpu-01")
-    assert past.cleared_because == "its sender took it back"
+    assert past.cleared_because == "its sender ended it"
     wait(lambda: here.told("subscriptions", "--all")["gpu-01"]["heard_at"])
 
 

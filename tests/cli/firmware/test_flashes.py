@@ -84,7 +84,7 @@ def test_an_open_flash_is_shown_first_with_all_that_is_known(store: Store, typed
     assert said.code == 0
     for text in (
         "#2", "BIOS 2.0 → 2.1 is open", "sent since 3 min: the BMC took the image", TASK, "the BMC is at it, 42 %",
-        "(said 30 s ago)", "nobody; fleet-runner serve goes on with it",
+        "(said 30 s ago)", "nobody; fleet-runner serve continues it",
         "refused until it has ended",
     ):  # fmt: skip
         assert text in said.words
@@ -177,7 +177,7 @@ def test_settling_ends_it_with_the_reason_and_says_what_comes_next(store: Store,
     said = typed("firmware", "settle", "gpu-01", "--reason", "its page says idle", "--by", "ann", "--yes")
     assert (said.code, said.words) == (
         0,
-        "gpu-01: flash 2 is settled; fleet-runner serve reads the versions and goes on",
+        "gpu-01: flash 2 is settled; fleet-runner serve reads the versions and continues",
     )
     ended = store.flash(2)
     assert ended is not None

@@ -78,7 +78,7 @@ def test_a_plan_is_every_request_in_order_and_none_is_sent(plan: Plan, machine: 
     """Over hops, with the resets, and each exclusive entry by itself; the terminal is 80 columns wide."""
     said = plan(bios=SETTINGS)
     assert (said.code, said.err) == (0, "")
-    assert "gpu-01: 4 requests would be sent, in this order; nothing was" in said.out
+    assert "gpu-01: 4 requests would be sent, in this order; nothing was sent" in said.out
     at = [said.words.index(text) for text in (
         "1. BIOS from 0.9 to 1.0, on the way to", "2. BIOS from 1.0 to",
         "3. PSU from 0.9", ": PSU_0 PSU_0 0.9", "4. PSU from 0.9", ": PSU_1 PSU_1 0.9",
@@ -102,7 +102,7 @@ def test_what_is_planned_is_what_is_sent(plan: Plan, machine: Bench) -> None:
     accepted = [dict(event["components"]) for event in machine.bmc.events("accepted")]
     assert accepted == [{entry: to for entry, (_, to) in step["versions"].items()} for step in steps]
     said = plan()
-    assert (said.code, said.words) == (0, "gpu-01: every firmware component is on a version that is right")
+    assert (said.code, said.words) == (0, "gpu-01: every firmware component has an accepted version")
 
 
 def test_force_is_shown_where_it_is_sent(plan: Plan, machine: Bench) -> None:
@@ -146,7 +146,7 @@ def test_a_customers_network_adapters_are_withheld_and_the_plan_says_so(
     assert "2 requests would be sent" in said.words
     assert f"note: BIOS (HCA) stays at 0.9, not {machine.scene.pins['BIOS'][0]}: {WITHHELD}" in said.words
     assert (
-        "every firmware component that is ours is on a version that is right"
+        "every firmware component that is ours has an accepted version"
         in plan(BIOS={"component": "HCA"}, PSU={"component": "NIC"}).words
     )
 
@@ -183,7 +183,7 @@ def test_a_bmc_that_does_not_answer_is_trouble_with_an_open_flash_too(plan: Plan
 @pytest.mark.nightly
 def test_why_nothing_is_known_is_said_once(plan: Plan, machine: Bench) -> None:
     machine.bmc.stop()
-    assert "BIOS settings: not known either, for the same reason" in plan(bios=SETTINGS).words
+    assert "BIOS settings: also unknown, for the same reason" in plan(bios=SETTINGS).words
 
 
 def test_the_inventory_stands_beside_the_catalogue(plan: Plan, typed: Type) -> None:

@@ -109,7 +109,7 @@ def test_who_says_yes_starts_it(typed: Type, store: Store, monkeypatch: pytest.M
     assert typed(*START, "--device-type", "t").code == 1
     assert store.rollouts() == ()
     said = typed(*START, "--device-type", "t", "--canary", "2", "--wave", "3", "--failed-share", "0.25", "--yes")
-    assert "rollout 1 is started; fleet-runner firmware rollout show 1 follows it" in said.words
+    assert "rollout 1 is started; follow it: fleet-runner firmware rollout show 1" in said.words
     (rollout,) = store.rollouts()
     assert (rollout.canary, rollout.wave, rollout.failed_share, rollout.reason) == (2, 3, 0.25, "BMC 1.2")
     members = {each.node: (each.wave, each.turn) for each in store.rollout_members(1)}
@@ -148,10 +148,10 @@ def test_who_is_on_target_already_is_skipped(typed: Type, store: Store) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
-        ((), 2, "the nodes are of several device types, say which: --device-type t or u"),
-        (("--device-type", "x"), 2, "no node is meant by these options"),
-        (("--device-type", "t", "--site", "elsewhere"), 2, "no node is meant by these options"),
-        (("--device-type", "u", "--node", "gpu-1"), 2, "not all of these nodes are of device type u: found t"),
+        ((), 2, "the nodes have several device types; choose one: --device-type t or u"),
+        (("--device-type", "x"), 2, "these options select no node"),
+        (("--device-type", "t", "--site", "elsewhere"), 2, "these options select no node"),
+        (("--device-type", "u", "--node", "gpu-1"), 2, "not all of these nodes have device type u: found t"),
         (("--node", "gpu-9"), 2, "no node 'gpu-9' in the store"),
         (("--device-type", "u"), 2, "found no fleet_profile, expected the profile of device type u"),
         (("--device-type", "t", "--canary", "0"), 2, "greater than or equal to 1"),
@@ -187,7 +187,7 @@ def test_a_second_rollout_of_a_type_and_one_for_nobody_are_refused(typed: Type, 
     assert again.err == "no: rollout 1 of device type t is running; stop it first, or wait for it\n"
     applied(store, "gpu-1", SetCondition(Condition.HELD, Held(3.0, "", "bob")))
     nobody = typed(*START, "--node", "gpu-1", "--yes")
-    assert (nobody.code, nobody.err) == (1, "no: there is no node to ask; nothing was started\n")
+    assert (nobody.code, nobody.err) == (1, "no: there is no node to update; nothing was started\n")
 
 
 def test_show_tells_each_waves_progress_and_every_reason(typed: Type, store: Store) -> None:
@@ -231,13 +231,13 @@ def test_show_tells_each_waves_progress_and_every_reason(typed: Type, store: Sto
 
 def test_without_a_rollout_list_says_how_to_begin_one(typed: Type, store: Store) -> None:
     """And show names the command that lists them."""
-    assert "fleet-runner firmware rollout start begins one" in typed("firmware", "rollout", "list").words
+    assert "start one: fleet-runner firmware rollout start" in typed("firmware", "rollout", "list").words
     assert json.loads(typed("firmware", "rollout", "list", "--json").out) == []
-    assert "fleet-runner firmware rollout start begins one" in typed("firmware", "rollout", "show").words
+    assert "start one: fleet-runner firmware rollout start" in typed("firmware", "rollout", "show").words
     for number in ("7", str(2**70)):
         missing = typed("firmware", "rollout", "show", number)
         assert missing.code == 2
-        assert f"there is no rollout {number}; fleet-runner firmware rollout list names them" in missing.err
+        assert f"there is no rollout {number}; see fleet-runner firmware rollout list" in missing.err
 
 
 def test_a_rollout_is_paused_resumed_and_stopped_with_a_reason(typed: Type, store: Store) -> None:

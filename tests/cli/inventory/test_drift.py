@@ -53,7 +53,7 @@ def see(store: Store, *results: Result) -> None:
 @pytest.mark.usefixtures("store")
 def test_where_nothing_was_seen_nothing_differs(typed: Type, tmp_path: Path) -> None:
     said = typed("drift", "--propose", str(tmp_path / "review"))
-    assert (said.code, said.words) == (0, "nothing that was observed differs")
+    assert (said.code, said.words) == (0, "no observation differs")
     assert "nothing to propose" in said.err
     assert not (tmp_path / "review").exists()
 
@@ -86,7 +86,7 @@ def test_proposed_is_what_is_certain_and_once_taken_over_it_is_no_difference(
     assert "site-files.diff: written for review" in " ".join(said.err.split())
     diff = (tmp_path / "review" / "site-files.diff").read_text()
     subprocess.run(["patch", "-p1", "-s"], cwd=tmp_path / "site", input=diff, text=True, check=True, timeout=30)
-    assert typed("drift").words == "nothing that was observed differs"
+    assert typed("drift").words == "no observation differs"
     again = typed("drift", "--propose", str(tmp_path / "review"))
     assert again.code == 0
 
@@ -98,4 +98,4 @@ def test_a_device_type_without_a_profile_costs_its_guids_only(store: Store, type
     assert "GUIDs of" in said.err
     assert "are not compared" in said.err
     assert said.words.endswith("2 differences")
-    assert "no difference has one certain value" in said.err
+    assert "no difference has a certain value" in said.err

@@ -134,8 +134,8 @@ def test_with_sqlite_there_is_one_runner(typed: Type) -> None:
 def test_with_sqlite_the_queue_is_paused_and_resumed_too(typed: Type) -> None:
     Store.create(load().store_url).close()
     assert typed("queue", "pause", "--reason", "a move", "--by", "ann").code == 0
-    assert "The queue is paused by ann: a move. To go on: fleet-runner queue resume" in typed("queue").words
-    assert "The queue is paused by ann: a move. To go on: fleet-runner queue resume" in typed("status").words
+    assert "The queue is paused by ann: a move. To continue: fleet-runner queue resume" in typed("queue").words
+    assert "The queue is paused by ann: a move. To continue: fleet-runner queue resume" in typed("status").words
     assert json.loads(typed("status", "--json").out)["paused_queue"]["by"] == "ann"
     assert typed("queue", "resume").code == 0
     assert json.loads(typed("status", "--json").out)["paused_queue"] is None

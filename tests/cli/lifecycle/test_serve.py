@@ -23,7 +23,7 @@ from fleet_runner.settings import load
 from tests.cli.conftest import Type
 
 LONGEST = 60.0
-STANDS_BY = "another process serves the same state already; this one stands by, and the two take turns"
+STANDS_BY = "another process serves the same state already; this one stands by"
 
 
 class Server:
@@ -102,7 +102,7 @@ def _rest(store: Store, until: float) -> None:
 def test_a_second_process_says_that_it_stands_by_and_goes_on_when_the_first_ends(
     server: Callable[[], Server], typed: Type
 ) -> None:
-    """Both are real; once both have ended, nobody serves."""
+    """Both are real; once both have ended, no runner serves."""
     first = server()
     assert served(load())
     second = server()
@@ -120,7 +120,7 @@ def test_status_says_since_when_something_is_due_where_nobody_serves(late: Store
     (node,) = late.nodes()
     at = datetime.fromtimestamp(node.wake_at, UTC).strftime("%H:%M UTC")
     said = typed("status")
-    assert said.out.splitlines()[-1] == f"due since {at}; nobody serves: fleet-runner serve"
+    assert said.out.splitlines()[-1] == f"due since {at}; no runner serves: fleet-runner serve"
     assert json.loads(typed("status", "--json").out)["unserved_since"] == node.wake_at
 
 
@@ -129,16 +129,16 @@ def test_status_says_nothing_of_it_while_somebody_serves_or_ticks(late: Store, t
     assert late.due(time.time())
     for busy in (serving(load()), alone(load())):
         with busy:
-            assert "nobody serves" not in typed("status").out
-    assert "nobody serves" in typed("status").out
+            assert "no runner serves" not in typed("status").out
+    assert "no runner serves" in typed("status").out
 
 
 def test_status_says_nothing_of_it_while_nothing_is_overdue(late: Store, typed: Type) -> None:
     """A pause between two ticks is no absence, and a request that was just left is not late."""
     _rest(late, time.time() - 5)
-    assert "nobody serves" not in typed("status").out
+    assert "no runner serves" not in typed("status").out
     late.leave_intent("gpu-01", IntentKind.HOLD, "ann", now=time.time())
-    assert "nobody serves" not in typed("status").out
+    assert "no runner serves" not in typed("status").out
     assert json.loads(typed("status", "--json").out)["unserved_since"] is None
 
 
@@ -147,4 +147,4 @@ def test_a_request_that_nobody_answers_is_due_since_it_was_left(late: Store, typ
     left = time.time() - 100_000
     late.leave_intent("gpu-01", IntentKind.HOLD, "ann", now=left)
     at = datetime.fromtimestamp(left, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    assert f"due since {at}; nobody serves: fleet-runner serve" in typed("status").out
+    assert f"due since {at}; no runner serves: fleet-runner serve" in typed("status").out

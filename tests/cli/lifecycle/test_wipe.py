@@ -124,7 +124,7 @@ def test_a_dry_run_of_a_node_that_cannot_be_wiped_now_shows_it_and_says_no(
     assert "no: gpu-01: " in said.err
 
 
-STAYS = "what was asked for stays asked for; to stop it: fleet-runner triage gpu-01"
+STAYS = "the request stays; to stop it: fleet-runner triage gpu-01"
 
 
 @pytest.mark.parametrize(("place", "words"), [("_look", ("--dry-run",)), ("ask", ("--yes", "-r", "it leaves"))])
@@ -137,7 +137,7 @@ def test_ctrl_c_says_what_goes_on(
     monkeypatch.setattr(wipe, place, interrupted)
     said = typed("wipe", "gpu-01", *words)
     assert (said.code, len(store.intents("gpu-01"))) == (Exit.INTERRUPTED, 0)
-    sentence = STAYS if place == "ask" else "nothing was erased, and nothing was asked for"
+    sentence = STAYS if place == "ask" else "nothing was erased or requested"
     assert said.err.strip() == f"interrupted: {sentence}"
 
 

@@ -166,7 +166,7 @@ def test_a_week_is_written_as_a_whole_and_never_over_another_file(typed: Type, t
     text = (tmp_path / "r.html").read_text()
     assert (tmp_path / "r.html").stat().st_mode & 0o077 == 0
     again = typed("report", "--since", since, "--output", "r.html")
-    assert (again.code, "r.html: it is there already" in again.err) == (2, True)
+    assert (again.code, "r.html: the file exists already" in again.err) == (2, True)
     assert (tmp_path / "r.html").read_text() == text
     assert typed("report", "--since", since, "--output", "r.html", "--force").code == 0
     missing = typed("report", "--since", since, "--output", "none/r.html")

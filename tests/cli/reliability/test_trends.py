@@ -55,7 +55,7 @@ def test_before_the_first_night_it_says_what_to_run(store: Store, typed: Type) -
     for words in ((), ("lemons",), ("lifetimes",), ("checks",), ("limits",), ("parts",)):
         said = typed("trends", *words)
         assert (said.code, said.err) == (0, "")
-        assert "nothing was analysed yet" in said.words
+        assert "no analysis yet" in said.words
         assert "fleet-runner trends run" in said.words
     assert typed("trends", "metric", METRIC).code == 1
     assert json.loads(typed("trends", "--json").out) == {"foresights": [], "analyses": {}}
@@ -89,7 +89,7 @@ def test_a_part_is_drawn_between_its_peers(night: Store, typed: Type) -> None:
 
 def test_a_metric_that_no_part_told_lately_says_where_its_numbers_are(night: Store, typed: Type) -> None:
     said = typed("trends", "metric", "gpu_watts")
-    assert (said.code, "no drift of it is told" in said.words, "--node NODE" in said.words) == (1, True, True)
+    assert (said.code, "its drift is not analysed" in said.words, "--node NODE" in said.words) == (1, True, True)
     alone = typed("trends", "metric", "gpu_watts", "--node", name(1))
     assert (alone.code, alone.words) == (1, f"no number of gpu_watts is stored of {name(1)}")
 
@@ -102,7 +102,7 @@ def test_a_lemon_is_named_in_its_line(night: Store, typed: Type) -> None:
 def test_a_part_is_followed(night: Store, typed: Type) -> None:
     assert f"{SLOT[0]} GPU 2 ({SLOT[1]}): failed with xid.79" in typed("trends", "parts", "OLD-1").words
     unknown = typed("trends", "parts", "NEVER-SEEN")
-    assert (unknown.code, "nothing is known of a part or node" in unknown.words) == (1, True)
+    assert (unknown.code, "no data on a part or node" in unknown.words) == (1, True)
 
 
 def test_what_is_wrong_is_said(night: Store, typed: Type) -> None:

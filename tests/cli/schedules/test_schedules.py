@@ -131,7 +131,7 @@ def test_a_schedule_is_paused_with_a_reason_and_resumed(typed: Type, store: Stor
     """Paused, it does not even come when it is asked for."""
     assert typed("schedules", "pause", "passive", "--reason", "cables are moved", "--by", "kim").code == 0
     assert listed(typed)["passive"]["paused"].startswith("paused by kim since ")
-    assert "cables are moved. To go on: fleet-runner schedules resume passive" in typed("schedules").words
+    assert "cables are moved. To continue: fleet-runner schedules resume passive" in typed("schedules").words
     assert "Schedule passive is paused by kim: cables are moved. fleet-runner" in typed("status").words
     assert json.loads(typed("status", "--json").out)["paused_schedules"]["passive"]["by"] == "kim"
     refused = typed("schedules", "run", "passive")

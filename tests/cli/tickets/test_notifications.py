@@ -38,7 +38,7 @@ def test_test_sends_one_message_that_says_what_it_is(
     monkeypatch.setenv("FLEET_NOTIFICATIONS_FILE", str(tmp_path / "notifications.yml"))
     with receiving() as remote:
         listed(tmp_path, f"{{name: hook, kind: webhook, url: '{remote.url}'}}")
-        assert typed("notifications", "test", "hook").out.strip() == "hook: the message was taken"
+        assert typed("notifications", "test", "hook").out.strip() == "hook: the message was accepted"
         assert remote.bodies()[0]["title"] == "a test of notifications"
         remote.faults = ["404"]
         said = typed("notifications", "test", "hook")
@@ -64,8 +64,8 @@ def test_status_says_of_each_channel_when_it_was_told(
 
 def test_without_a_list_each_says_that_nobody_is_notified(typed: Type, tmp_path: Path) -> None:
     """And where the list would be."""
-    assert "nobody is notified" in typed("notifications", "check").err
-    assert "nobody is notified" in typed("notifications", "test", "ops").err
+    assert "no notifications" in typed("notifications", "check").err
+    assert "no notifications" in typed("notifications", "test", "ops").err
     (tmp_path / "state").mkdir()
     Store.create(f"sqlite:///{tmp_path / 'state' / 'fleet.db'}").close()
-    assert "nobody is notified" in typed("notifications", "status").out
+    assert "no notifications" in typed("notifications", "status").out

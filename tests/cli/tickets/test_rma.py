@@ -96,7 +96,7 @@ def test_new_serials_are_written_where_the_old_ones_stood(store: Store, typed: T
         (("--in", "GPU 1"), "expected SLOT=SERIAL"),
         (("--in", "GPU 1=1650000000100"), "the source of truth has it at gpu-01 GPU 0; is the serial number right?"),
         (("--in", "GPU 1=1650000000201", "--check"), "the source of truth has it at gpu-02 GPU 1"),
-        ((), "neither --out nor --in"),
+        ((), "give --out or --in"),
         (("--in", "GPU 1=7", "--case", "C-9"), "0 cases fit; expected one of its open ones (C-7)"),
     ],
 )
@@ -174,4 +174,4 @@ def test_nothing_is_replaced_while_the_source_has_the_serial_that_it_had(
     for path in (tmp_path / "site").rglob("*.yml"):
         path.write_text(path.read_text().replace(NODE, "gpu-77"))
     said = typed("rma", "replaced", NODE, "--yes")
-    assert (said.code, "has no serial number of it" in said.err) == (1, True)
+    assert (said.code, "has no serial number for it" in said.err) == (1, True)

@@ -51,7 +51,7 @@ def test_a_person_notes_and_closes_a_ticket_and_is_told_what_keeps_it_closed(typ
     assert ticketed
     assert typed("ticket", "note", "1", "The part  is\non its way.").words == "noted on ticket 1"
     closed = typed("ticket", "close", "1", "--reason", "A known one.")
-    assert closed.words == "ticket 1 is closed; if disks sees gpu-01/disk again, it is opened again"
+    assert closed.words == "ticket 1 is closed; if disks sees gpu-01/disk again, it is reopened"
     again = typed("ticket", "close", "1", "--reason", "A known one.")
     assert (again.code, "is closed already: by hand, by" in again.words) == (1, True)
     assert "noted: The part is on its way." in typed("ticket", "show", "1").words
@@ -78,7 +78,10 @@ def test_what_cannot_be_meant_is_said(typed: Type, ticketed: Path, words: tuple[
 def test_without_trackers_tickets_are_here_alone(typed: Type, ticketed: Path) -> None:
     """And the next step is named."""
     assert ticketed
-    assert "no trackers: tickets are here alone; docs/trackers.md" in typed("ticket", "trackers").words
+    assert (
+        "no trackers: tickets are only here; to configure one, see docs/trackers.md"
+        in typed("ticket", "trackers").words
+    )
     assert typed("ticket", "trackers", "--json").out.strip() == "[]"
     assert "error: no tracker is configured; docs/trackers.md" in " ".join(typed("ticket", "sync").err.split())
 
@@ -90,8 +93,8 @@ def test_a_sync_tells_now_and_says_why_something_waits(
     monkeypatch.setattr("fleet_runner.cli.tickets.ticket.Reader", lambda _settings: lambda: FLEET)
     with serving(GitHubRemote()) as remote:
         named(ticketed, remote.url)
-        assert "halls: no issue yet; more waits to be told" in typed("ticket", "show", "1").words
-        assert "never told yet, 1 ticket waits" in typed("ticket", "trackers").words
+        assert "halls: no issue yet; changes pending" in typed("ticket", "show", "1").words
+        assert "no update yet, 1 ticket waits" in typed("ticket", "trackers").words
         remote.faults = ["503"]
         failed = typed("ticket", "sync")
         assert (failed.code, "it has trouble (HTTP 503)" in failed.words) == (3, True)

@@ -135,7 +135,7 @@ def test_one_machine_with_a_mac_address_of_one_node_and_the_serial_number_of_ano
 def test_a_switch_is_no_node() -> None:
     found = who(index(fleet_of(device("leaf-1", ONE, None, role="leaf"))), said(ONE))
     assert found == Doubt(
-        ("leaf-1",), "no_node", "leaf-1 has no lifecycle in the source of truth, so nothing boots it"
+        ("leaf-1",), "no_node", "leaf-1 has no lifecycle in the source of truth, so it is not booted"
     )
 
 

@@ -116,10 +116,10 @@ def test_a_mode_of_one_kind_says_nothing_of_another() -> None:
 
 
 def test_a_remedy_that_was_pending_is_dropped_when_its_mode_is_lowered() -> None:
-    """And the node serves on."""
+    """And the node stays in service."""
     view = a_view(a_node(conditions=PENDING), modes=Modes(), latest=(stored(a_finding()), usage(in_use=False)))
     sentences = {each.sentence for each in decide(view, TIMING, NOW).actions if hasattr(each, "sentence")}
-    assert sentences == {"Its mode says to observe only; the node serves on."}
+    assert sentences == {"Its mode says to observe only; the node stays in service."}
 
 
 def test_what_a_person_asked_for_before_waits_when_its_mode_is_lowered() -> None:

@@ -27,7 +27,7 @@ def because(view: View, now: float = NOW) -> str:
 def test_a_node_that_came_back_after_it_has_proved_it() -> None:
     """The remedy was verified. In another state, or before the last signal, nothing is proved."""
     old = an_alarm(last_at=SINCE - 5, heard_at=SINCE - 4)
-    assert because(a_view(alarms=(old,))) == "the node came to production after it was last heard of"
+    assert because(a_view(alarms=(old,))) == "the node returned to production after the last signal"
     assert because(a_view(a_node(State.TRIAGE), alarms=(old,))) == ""
     assert because(a_view(alarms=(an_alarm(),))) == ""
 
@@ -44,9 +44,7 @@ def looked(stored: Stored, *, opened_at: float = NOW - 5, run: int = 7, over: bo
 def test_a_check_that_covers_it_and_passes_disproves_it(*, over: bool) -> None:
     """If it looked later, and has no finding of the kind; one of something else says nothing."""
     later = NOW - 1
-    assert because(looked(stored(at=later), over=over)) == (
-        "xid looked after it was last heard of, and does not see it"
-    )
+    assert because(looked(stored(at=later), over=over)) == ("xid ran after the last signal, and does not see it")
     recorded = a_finding(code="xid.119", fault=an_alarm().fault)
     for other in (
         stored(at=later, check="gpu_thermals"),
@@ -78,7 +76,7 @@ def test_silence_ends_it_after_as_long_as_the_rules_say() -> None:
     xid = a_view(alarms=(an_alarm(),))
     assert quiet_at(xid) == NOW - 10 + 2 * DAY
     assert because(xid, NOW - 11 + 2 * DAY) == ""
-    assert because(xid, NOW - 10 + 2 * DAY) == "nothing more was heard of it for 48 h"
+    assert because(xid, NOW - 10 + 2 * DAY) == "no more signals for 48 h"
     assert quiet_at(a_view(alarms=(an_alarm(code="gpu.hot"),))) == NOW - 10 + 3600
     assert quiet_at(a_view(alarms=(an_alarm(code="gpu.hot", raised_at=None),))) == NOW - 10 + 3600
     assert quiet_at(a_view()) == math.inf

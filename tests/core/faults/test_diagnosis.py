@@ -57,7 +57,7 @@ def test_what_was_tried_is_evidence_and_what_did_not_help_weighs() -> None:
     assert found.evidence[1:] == (
         "1970-01-01 00:00 RESET did not help: it is back",
         "1970-01-01 00:00 REBOOT helped",
-        "1970-01-01 00:00 REBOOT came to nothing that is known",
+        "1970-01-01 00:00 REBOOT has no known result",
     )
 
 

@@ -66,7 +66,7 @@ def test_the_sentence_says_what_was_tried_when_and_what_came_of_it() -> None:
     assert rung.remedy is Remedy.POWER_CYCLE
     assert rung.sentence == (
         "RESTART at 1970-01-12 12:46 UTC did not last: the fault is back. RESET at 1970-01-12 13:16 UTC did not "
-        "help: verify failed. REBOOT at 1970-01-12 13:36 UTC: what came of it is not known. POWER_CYCLE comes next."
+        "help: verify failed. REBOOT at 1970-01-12 13:36 UTC: its result is unknown. POWER_CYCLE comes next."
     )
 
 
@@ -101,7 +101,7 @@ def test_a_fleet_may_leave_rungs_out() -> None:
     assert climb(Remedy.REBOOT, {FAULT}, (), short, NOW).remedy is Remedy.POWER_CYCLE
     assert climb(Remedy.POWER_CYCLE, {FAULT}, (), Rules(ladder=(Remedy.RESET,)), NOW) == (
         Remedy.TRIAGE,
-        "Nothing harder is left to try: a person decides.",
+        "No harder remedy is left: a person decides.",
     )
 
 

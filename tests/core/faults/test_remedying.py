@@ -186,7 +186,7 @@ def test_a_fault_whose_alarm_is_over_ends_its_remedy() -> None:
     """Without a person, and without its listener."""
     quiet = an_alarm(heard_at=NOW - 1e6)
     healed = decide(pending(Remedy.RESET, alarms=(quiet,)), TIMING, NOW)
-    assert of(ClearAlarm, healed) == [ClearAlarm(6, "nothing more was heard of it for 48 h")]
+    assert of(ClearAlarm, healed) == [ClearAlarm(6, "no more signals for 48 h")]
     assert {action.condition for action in of(ClearCondition, healed)} == {
         Condition.PENDING,
         Condition.DRAINING,

@@ -256,7 +256,7 @@ def test_a_task_that_failed_but_may_have_written_something_is_followed_to_the_en
 def test_a_task_that_is_gone_leaves_the_versions_to_tell() -> None:
     lost = seen(50.0, task_gone=True, bmc_reset_at=AT + 40.0)
     assert marked(sent(), replace(lost, versions=NEW)) == "The versions are right."
-    assert "No task tells of the image; A is at 1" in waits(sent(), replace(lost, at=AT + 939.0))
+    assert "No task reports the image; A is at 1" in waits(sent(), replace(lost, at=AT + 939.0))
     assert marked(sent(), replace(lost, at=AT + 940.0)).endswith("it should be written by now.")
     assert waits(sent(), replace(lost, at=AT + 939.0, stable=1)).startswith("The versions are read again")
 

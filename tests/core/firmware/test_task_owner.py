@@ -81,7 +81,7 @@ def test_once_the_bmc_said_that_it_took_the_image_one_new_update_is_it() -> None
     for others in ([late], [task(), task(uri="/t/8")], [task(name="Task 7")]):
         assert "which may be this image's or somebody else's" in waits(flash, seen(99.0, *others))
     ended = [task(TaskEnd.DONE), task(TaskEnd.DONE, "/t/8")]
-    assert "No task tells of the image" in waits(flash, seen(99.0, *ended))
+    assert "No task reports the image" in waits(flash, seen(99.0, *ended))
 
 
 def test_an_address_that_a_bmc_gave_away_after_a_restart_says_nothing_of_the_flash() -> None:
@@ -89,7 +89,7 @@ def test_an_address_that_a_bmc_gave_away_after_a_restart_says_nothing_of_the_fla
     theirs = task(TaskEnd.FAILED, targets=("C",), messages=("another's",))
     behind = {"bmc_reset_at": 555.0}  # it has restarted, and our clock was set back
     for look in ({"bmc_reset_at": AT + 100.0}, {"bmc_reset_at": None}, behind):
-        assert "No task tells of the image" in waits(sent(), seen(200.0, theirs, **look))
+        assert "No task reports the image" in waits(sent(), seen(200.0, theirs, **look))
         assert "The BMC is at it" in waits(sent(), seen(200.0, replace(theirs, state=TaskEnd.RUNNING), **look))
     ended = act(sent(), seen(200.0, theirs))
     assert isinstance(ended, Conclude)

@@ -142,4 +142,4 @@ def test_it_is_said_why_a_batch_waits(
 
 def test_it_is_said_how_a_paused_queue_goes_on() -> None:
     said = resumable(Switch("queue", 0.0, "ann", "a move"))
-    assert said == "The queue is paused by ann: a move. To go on: fleet-runner queue resume"
+    assert said == "The queue is paused by ann: a move. To continue: fleet-runner queue resume"

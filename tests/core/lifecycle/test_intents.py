@@ -142,7 +142,7 @@ def test_a_node_is_tested_on_request_while_nobody_uses_it() -> None:
     assert asked(IntentKind.RUN, **idle)[1].accepted
     for latest in ((), (usage(in_use=True),), (usage(in_use=False, at=NOW - 601),)):
         said = asked(IntentKind.RUN, **idle | {"latest": latest})[1]
-        assert (said.accepted, said.sentence[:35]) == (False, "Whether the node is idle now is not")
+        assert (said.accepted, said.sentence[:36]) == (False, "The node is in use, or it is unknown")
     for changed, words in [
         ({"tested": False}, "names no tests"),
         ({"management": Management.CUSTOMER}, "management is 'customer'"),

@@ -58,7 +58,7 @@ def test_what_is_offered_comes_with_what_it_does() -> None:
         IntentKind.RETIRE,
     ]
     assert elsewhere(a_node(State.ONBOARD)) == (
-        "fleet-runner wipe gpu-01 shows on the server's machine what would be lost, then asks",
+        "fleet-runner wipe gpu-01 on the server's machine shows what would be lost, then asks",
     )
 
 

@@ -122,7 +122,7 @@ def test_the_same_fault_seen_again_changes_nothing() -> None:
 
 
 def test_a_fault_that_heals_ends_its_own_remedy() -> None:
-    """No sticky alarms; the node serves on."""
+    """No sticky alarms; the node stays in service."""
     decision = watch(pending(latest=(stored(),)), TIMING, NOW)
     assert clears(decision) == {Condition.PENDING, Condition.DRAINING, Condition.CORDONED}
 
@@ -231,7 +231,7 @@ def test_a_node_that_left_the_source_of_truth_is_left_alone() -> None:
     ):
         decision = watch(view, TIMING, NOW)
         assert decision.actions == ()
-        assert "does not know it any more" in decision.waiting
+        assert "is no longer in the source of truth" in decision.waiting
 
 
 def test_a_node_that_does_not_answer_stays_pending() -> None:
@@ -349,7 +349,7 @@ def test_a_node_that_a_rollout_asks_no_more_serves_on() -> None:
     assert clears(decision) == {Condition.PENDING, Condition.DRAINING, Condition.CORDONED}
     first = decision.actions[0]
     assert isinstance(first, ClearCondition)
-    assert first.sentence == f"{off}; the node serves on."
+    assert first.sentence == f"{off}; the node stays in service."
     assert watch(a_view(runs=SWEPT, called_off=off), TIMING, NOW).actions == ()
 
 

@@ -152,7 +152,7 @@ def test_stopping_gives_back_who_has_not_begun(make_world: MakeWorld) -> None:
     assert row(world, "gpu-02").state is State.PRODUCTION
     assert not set(row(world, "gpu-02").conditions) & {Condition.PENDING, Condition.CORDONED}
     said = [entry.sentence for entry in world.store.history("gpu-02")]
-    assert "rollout 1 is stopped by ann: lunch; the node serves on." in said
+    assert "rollout 1 is stopped by ann: lunch; the node stays in service." in said
     turn(world, RolloutStatus.RUNNING, now)
     played(world, over, now=now)
     assert standing_of(world).detail == "2 done, 0 failed, 0 skipped"
@@ -218,7 +218,7 @@ def test_a_held_node_is_given_back_once_it_is_released(make_world: MakeWorld) ->
     assert row(world, "gpu-01").state is State.PRODUCTION
     assert Condition.PENDING not in row(world, "gpu-01").conditions
     said = [entry.sentence for entry in world.store.history("gpu-01")]
-    assert "rollout 1 asks for it no more; the node serves on." in said
+    assert "rollout 1 no longer asks for it; the node stays in service." in said
 
 
 def test_without_a_catalogue_that_can_be_read_nobody_is_asked(make_world: MakeWorld) -> None:

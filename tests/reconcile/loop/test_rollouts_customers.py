@@ -44,7 +44,7 @@ def test_a_node_that_becomes_its_customers_is_asked_no_more_unless_it_was_named(
     script(world, updating)
     played(world, lambda world: standing_of(world).standing is RolloutStatus.DONE, now=now)
     assert turns(world) == {"gpu-01": RolloutStep.DONE if detail else RolloutStep.SKIPPED}
-    dropped = "Its customer manages it now, and rollout 1 does not name it; the node serves on."
+    dropped = "Its customer manages it now, and rollout 1 does not name it; the node stays in service."
     said = [entry.sentence for entry in world.store.history("gpu-01")]
     assert any(dropped in sentence for sentence in said) is not bool(detail)
     assert path(world).count(State.FIRMWARE) == (2 if detail else 1), "the first is that of its delivery"

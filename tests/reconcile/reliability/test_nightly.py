@@ -137,7 +137,7 @@ def test_what_drifts_and_a_bad_slot_are_foreseen_and_watched(store: Store, setti
         run(settings, store, lambda: None, progress, NOW)
     assert (len(store.foresights()), alarms(store)) == (2, {})
     said = run(settings, store, lambda: None, lambda _: None, NOW)
-    assert "racks, sites and models of parts are left out, for the source of truth is away: " in said
+    assert "racks, sites and models of parts are left out, because the source of truth is away: " in said
     assert "not done" not in said
     seen = {(each.what.kind, each.what.node, each.what.component) for each in store.foresights()}
     assert seen == {(Kind.TREND, name(WARM // GPUS), component(WARM % GPUS)), (Kind.SLOT, *SLOT)}
@@ -154,7 +154,7 @@ def test_the_end_of_a_drift_clears_its_alarm(store: Store, settings: Settings) -
     measured(store, 0.0)
     look(store, settings, NOW + 3_600)
     assert alarms(store) == {("gpu-04", "foresight.slot"): Remedy.WATCH}
-    assert [each.cleared_because for each in store.past_alarms() if each.cleared_at] == ["its sender took it back"]
+    assert [each.cleared_because for each in store.past_alarms() if each.cleared_at] == ["its sender ended it"]
 
 
 def test_a_policy_makes_more_of_a_bad_slot(store: Store, settings: Settings, tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_alarms_agree_with_what_stands_whatever_was_broken_off(settings: Setting
     rules = policy_file.rules(settings)
     assert foretell(store, rules, (), NIGHT + DAY, lambda: None) == {HOT[0]}
     (alarm,) = store.past_alarms(HOT[0])
-    assert (alarm.cleared_at, alarm.cleared_because) == (NIGHT + DAY, "its sender took it back")
+    assert (alarm.cleared_at, alarm.cleared_because) == (NIGHT + DAY, "its sender ended it")
     assert foretell(store, rules, (), NIGHT + 2 * DAY, lambda: None) == frozenset()
 
 
@@ -189,4 +189,4 @@ def test_who_waits_is_told_how_far_it_is(settings: Settings, store: Store) -> No
     told: list[str] = []
     assert "the source of truth is away: " in nightly.run(settings, store, lambda: None, told.append, NIGHT)
     assert any(said.startswith("drift: metric 1 of ") for said in told)
-    assert told[-1] == "alarms: made to agree with what is foreseen"
+    assert told[-1] == "alarms: updated from the predictions"

@@ -119,7 +119,7 @@ def test_a_job_that_hangs_is_told_of_and_taken_up_by_another(settings: Settings,
     hung.set()
     assert firing.thread is not None
     firing.thread.join(PATIENCE)
-    assert "another runner takes it up" in woken[0]
+    assert "another runner takes over" in woken[0]
     assert row(store).detail == "done by another"
 
 

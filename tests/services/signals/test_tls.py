@@ -36,5 +36,5 @@ def test_beyond_this_machine_tls_is_needed_unless_told_otherwise(tmp_path: Path)
             secured(settings(signals_listen=listen))
         assert secured(settings(signals_listen=listen, signals_plain=True)) is None
     key = certificate(tmp_path, "signals").with_suffix(".key")
-    with pytest.raises(SettingsError, match="set what is missing"):
+    with pytest.raises(SettingsError, match="set the missing one"):
         secured(settings(signals_listen="127.0.0.1:8490", signals_certificate_key=key))

@@ -73,7 +73,7 @@ def test_what_has_to_last_comes_to_count_with_time_alone(tmp_path: Path) -> None
         until(lambda: len(ear.alarms()) == 1)
         until(lambda: ear.store.alarms("gpu-01") == ())
         (cleared,) = ear.store.past_alarms("gpu-01")
-        assert "nothing more was heard" in cleared.cleared_because
+        assert "no more signals" in cleared.cleared_because
 
 
 def test_what_was_counted_is_stored_when_it_ends(tmp_path: Path) -> None:

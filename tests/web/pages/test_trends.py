@@ -96,7 +96,7 @@ def test_what_nodes_say_is_text_and_every_list_says_what_it_is(client: httpx.Cli
 
 def test_the_fleets_page_narrows_what_is_foreseen_to_a_kind(client: httpx.Client) -> None:
     text = client.get("/trends?kind=lemon").text
-    assert "takes more of everybody" in text
+    assert "causes more work" in text
     assert "jumped from 31" not in text
     assert client.get("/trends?kind=nonsense").text.count("jumped from 31") == 1
     assert "rack R009 of hall-1" in text

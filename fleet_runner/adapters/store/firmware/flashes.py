@@ -165,7 +165,7 @@ def _news(before: Flash, after: Flash) -> str:
     if after.activations > before.activations:
         return f"{RESETS[after.activate]} is about to be sent, so that it runs (number {after.activations})"
     if after.phase is not before.phase:
-        said = {Phase.SENT: f"the BMC took the image{where}", Phase.UPDATED: "the BMC is done with the image"}
+        said = {Phase.SENT: f"the BMC took the image{where}", Phase.UPDATED: "the BMC has written the image"}
         return said.get(after.phase, f"it is {after.phase.value}")
     if after.task != before.task:
         return f"the BMC goes on with it{where}"

@@ -20,7 +20,7 @@ REQUESTS = "requests"
 
 
 def wanted(settings: Settings) -> None:
-    """Refuse settings under which no NetBox is told of nodes."""
+    """Refuse settings under which no NetBox gets updates of nodes."""
     if "://" not in settings.source:
         raise SettingsError(f"source is the folder {settings.source}, {origin('source')}; expected a NetBox's URL")
     if not settings.netbox_write_nodes:

@@ -28,7 +28,7 @@ LISTED = 50
 LINES = 1_000
 """Lines of what befell a part, or those of a node: as many as a server gives."""
 
-INTERRUPTED = "what was gathered is kept; fleet-runner trends run goes on from there"
+INTERRUPTED = "gathered data is kept; fleet-runner trends run continues from there"
 
 
 @app.callback()
@@ -51,7 +51,7 @@ def trends(
     for each in found[:limit]:
         text.foretell(each, now)
     if len(found) > limit:
-        console.print("there is more: ask with a higher --limit", style="dim")
+        console.print("there is more: use a higher --limit", style="dim")
     newest = max((each.at for each in made.values() if each is not None), default=None)
     if newest is None:
         say(text.NEVER)
@@ -61,7 +61,7 @@ def trends(
     console.print(Text(f"looked at {age(now - newest)} ago", "dim"))
     for name, analysis in made.items():
         if analysis is None:
-            console.print(f"{name}: not made yet", markup=False)
+            console.print(f"{name}: not analysed yet", markup=False)
         elif analysis.at < newest:
             console.print(f"{name}: as of {age(now - analysis.at)} ago", style="yellow", markup=False)
 
@@ -79,7 +79,7 @@ def show(name: Annotated[str, typer.Argument(metavar="NODE", help="a node")], js
     for each in found:
         text.foretell(each, now)
     if not found:
-        console.print(f"nothing was ever foreseen of {name}", markup=False)
+        console.print(f"no prediction was ever made for {name}", markup=False)
 
 
 @app.command("run")
@@ -109,11 +109,11 @@ def parts(
         print_json(found[-LINES:])
         return
     if len(found) > LINES:
-        console.print(f"the newest {LINES:,} lines; what was before is left out", style="dim")
+        console.print(f"the newest {LINES:,} lines; older lines are left out", style="dim")
     for each in found[-LINES:]:
         say(f"{stamp(each.at)} {each.node} {each.place}: {each.sentence}")
     if not found:
-        say(f"nothing is known of a part or node {printable(word)!r}")
+        say(f"no data on a part or node {printable(word)!r}")
         raise typer.Exit(Exit.NO)
 
 

@@ -63,10 +63,10 @@ def metric(
 def _silent(name: str, node: str, *, analysed: bool, foreseen: bool) -> str:
     """Say what is stored where the analysis has no picture of a metric."""
     if node:
-        return f"no number of {name} is stored of {node}"
+        return f"no number of {name} is stored for {node}"
     if not analysed:
         return NEVER
-    drift = "drift of it is foreseen (fleet-runner trends)" if foreseen else "no drift of it is told"
+    drift = "its drift is predicted (fleet-runner trends)" if foreseen else "its drift is not analysed"
     return (
         f"no part told {name} in the seven days before the last analysis, and {drift}; older and newer numbers are"
         f" stored by node: fleet-runner trends metric {name} --node NODE"

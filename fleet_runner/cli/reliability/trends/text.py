@@ -16,7 +16,7 @@ Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")
 ANALYSES = ("drift", "heat", "parts", "lemons", "lifetimes", "worth", "limits")
 """Every analysis, as it is kept."""
 
-NEVER = "nothing was analysed yet: it is each night (fleet-runner schedules), and now by fleet-runner trends run"
+NEVER = "no analysis yet: it runs each night (fleet-runner schedules); to run it now: fleet-runner trends run"
 
 LISTED = 40
 """Lines of a list that are shown; JSON has all that is kept."""

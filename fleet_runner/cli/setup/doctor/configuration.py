@@ -25,7 +25,7 @@ def load(into: list[settings.Settings]) -> Iterator[Finding]:
         yield warning(PART, sentence, "correct or unset the variable")
     if file is None:
         todo = "cd to its folder or export FLEET_CONFIG=FILE; there is none yet: fleet-runner init DIR"
-        yield warning(PART, "no fleet.toml here, and FLEET_CONFIG is not set: defaults hold", todo)
+        yield warning(PART, "no fleet.toml here, and FLEET_CONFIG is not set: defaults apply", todo)
         return
     if "@" in found.database_url and file.stat().st_mode & stat.S_IROTH:
         yield warning(PART, f"{file} may hold a password, and everybody can read it", f"chmod o-r {file}")
@@ -62,13 +62,13 @@ def rules(site: Site) -> Iterator[Finding]:
     if slips:
         yield wrong("policy", some(slips), "correct the file; fleet-runner policy check lists every line")
     else:
-        yield ok("policy", str(path) if path is not None else "no file: the built-in rules hold")
+        yield ok("policy", str(path) if path is not None else "no file: the built-in rules apply")
     wrongs = catalogues.check_files(site.settings, images=False)
     if wrongs:
         told = some(f"{each.file}:{each.line}: {each.text}" for each in wrongs)
         yield wrong("firmware", told, "correct the file; fleet-runner firmware check lists every line")
     else:
-        yield ok("firmware", f"{len(catalogues.files(site.settings))} catalogues: nothing is wrong")
+        yield ok("firmware", f"{len(catalogues.files(site.settings))} catalogues: no errors")
 
 
 def told(site: Site) -> Iterator[Finding]:
@@ -76,7 +76,7 @@ def told(site: Site) -> Iterator[Finding]:
     path = trackers.file(site.settings)
     found = trackers.trackers(site.settings)
     if path is None or not found:
-        yield ok("trackers", "none: tickets are here alone (docs/trackers.md)")
+        yield ok("trackers", "none: tickets are only here (docs/trackers.md)")
     else:
         for each in found:
             trackers.secret(each, path.parent)
@@ -88,7 +88,7 @@ def notified(site: Site) -> Iterator[Finding]:
     """Say who is notified."""
     path = notifications.file(site.settings)
     if path is None:
-        yield ok("notifications", "none: nobody is notified (docs/notifications.md)")
+        yield ok("notifications", "none: no notifications (docs/notifications.md)")
         return
     channels, slips = notifications.check(path)
     if slips:

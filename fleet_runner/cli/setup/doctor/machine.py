@@ -44,15 +44,15 @@ def ssh(site: Site) -> Iterator[Finding]:
     if told:
         yield ok("ssh", f"host keys: {some(map(str, told))}")
     else:
-        todo = "nodes that boot by boot_url tell theirs; else ssh-keyscan NODE >> ~/.ssh/known_hosts, and compare"
-        yield warning("ssh", "no host key of any node is known: ssh refuses them", todo)
+        todo = "nodes that boot by boot_url report theirs; else ssh-keyscan NODE >> ~/.ssh/known_hosts, and compare"
+        yield warning("ssh", "no node's host key is known: ssh refuses them", todo)
 
 
 def clock(_: Site) -> Iterator[Finding]:
     """Say whether the kernel calls its clock synchronised; it is asked, and not set."""
     state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(TIMEX_BYTES))
     if state == UNSYNCHRONISED:
-        todo = "apt install chrony; or, where a host keeps this machine's time, see to it there"
+        todo = "apt install chrony; or, if a host keeps this machine's time, correct it there"
         yield warning("clock", "the kernel says that it is not synchronised", todo)
     elif state < 0:
         yield warning("clock", "cannot tell: the kernel may not be asked here", "chronyc tracking says it")
@@ -89,6 +89,6 @@ def boot(site: Site) -> Iterator[Finding]:
         yield wrong("boot", sentence)
     unset = [each for each in readiness.unready(site.settings) if each not in unusable]
     for sentence in unset:
-        yield warning("boot", sentence, "docs/boot-servers.md says how it is set")
+        yield warning("boot", sentence, "see docs/boot-servers.md")
     if not unusable and not unset:
         yield ok("boot", f"{site.settings.boot_url}: nothing is missing")

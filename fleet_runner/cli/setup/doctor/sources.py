@@ -64,7 +64,7 @@ def bmcs(site: Site) -> Iterator[Finding]:
         todo = "write username and password into bmc.yml, chmod 600 bmc.yml, and set bmc_credentials in fleet.toml"
         yield warning("bmc", "no credentials: no BMC can be asked", todo)
     elif found.bmc_insecure:
-        yield warning("bmc", "there are credentials; certificates that nobody signed are accepted", "set bmc_ca")
+        yield warning("bmc", "there are credentials; unsigned certificates are accepted", "set bmc_ca")
     else:
         yield ok("bmc", "there are credentials, and only their owner can read them")
     refused = [str(each["fleet_bmc_refused"]) for each in site.hosts.values() if each.get("fleet_bmc_refused")]
@@ -80,7 +80,7 @@ def reach(site: Site) -> Iterator[Finding]:
     """Ask the first BMCs for the root of their service, which needs no password."""
     found = [(name, str(each["fleet_bmc_url"])) for name, each in site.hosts.items() if each.get("fleet_bmc_url")]
     if not found:
-        yield warning("reach", "the source has no BMC that could be asked", "give devices an out-of-band address")
+        yield warning("reach", "the source has no BMC address", "give devices an out-of-band address")
     for name, url in found[:MOST_REACHED]:
         yield from limited("reach", partial(_root, site, name, url), REACH_SECONDS)
 
@@ -90,12 +90,12 @@ def _root(site: Site, name: str, url: str) -> Iterator[Finding]:
     try:
         answer = exchange.once("GET", ROOT)
     except BmcError as error:
-        yield wrong("reach", f"{name}: {error}", "see to its network, its address in the source, or bmc_ca")
+        yield wrong("reach", f"{name}: {error}", "check its network, its address in the source, or bmc_ca")
         return
     finally:
         exchange.close()
     if answer.body is None or "RedfishVersion" not in answer.body:
         todo = "correct its address in the source; Redfish may be switched off in the BMC's settings"
-        yield wrong("reach", f"{name}: {url} answered HTTP {answer.status}, and is no Redfish service", todo)
+        yield wrong("reach", f"{name}: {url} answered HTTP {answer.status}, and is not a Redfish service", todo)
         return
     yield ok("reach", f"{name}: {url} answers, Redfish {str(answer.body['RedfishVersion'])[:20]}")

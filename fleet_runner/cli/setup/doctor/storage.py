@@ -21,12 +21,12 @@ def store(site: Site) -> Iterator[Finding]:
             refusal, count = found.refusal, len(found.nodes())
     except NoStoreError:
         where = "the database" if site.settings.database_url else site.settings.state_dir
-        yield warning("store", f"{where} has none yet", "fleet-runner tick makes it")
+        yield warning("store", f"{where} has no store yet", "fleet-runner tick creates it")
         return
     if refusal:
         yield wrong("store", f"it can only be read: {refusal}", "free the disk, or correct its owner")
     elif why := _unwritable(site):
-        yield wrong("store", why, "run fleet-runner as the user who owns it, or correct the owner")
+        yield wrong("store", why, "run fleet-runner as its owner, or correct the owner")
     else:
         yield ok("store", f"it has the schema of this release, and {count} nodes")
 
@@ -42,7 +42,7 @@ def disk(site: Site) -> Iterator[Finding]:
     said = f"{free / 1e9:.1f} GB free at {there}"
     if free < LITTLE:
         grade = wrong if free < TOO_LITTLE else warning
-        yield grade("disk", said, "free the disk; fleet-runner db stats says what the store holds")
+        yield grade("disk", said, "free the disk; fleet-runner db stats shows the store's contents")
     else:
         yield ok("disk", said)
 

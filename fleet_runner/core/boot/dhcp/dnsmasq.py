@@ -6,9 +6,7 @@ from fleet_runner.core.boot.dhcp.firmware import FIRMWARES, HTTP_CLIENT, IPXE_AL
 from fleet_runner.core.boot.dhcp.networks import Network, Networks
 from fleet_runner.core.boot.dhcp.reservations import Reservation
 
-HEAD = (
-    "# Written by fleet-runner from the source of truth and the boot networks; what is changed here is overwritten."
-)
+HEAD = "# Written by fleet-runner from the source of truth and the boot networks; changes here are overwritten."
 LEASES = 1000
 """Leases that dnsmasq keeps unless told to keep more."""
 

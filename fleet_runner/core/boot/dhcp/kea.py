@@ -28,9 +28,7 @@ def render(found: Networks, reservations: Sequence[Reservation]) -> str:
     if found.lease_hook:
         library = f"{found.kea_hooks_dir}/libdhcp_run_script.so"
         server["hooks-libraries"] = [{"library": library, "parameters": {"name": found.lease_hook, "sync": False}}]
-    note = (
-        "Written by fleet-runner from the source of truth and the boot networks; what is changed here is overwritten."
-    )
+    note = "Written by fleet-runner from the source of truth and the boot networks; changes here are overwritten."
     return json.dumps({"Dhcp4": {"user-context": {"comment": note}, **server}}, indent=1) + "\n"
 
 

@@ -92,7 +92,7 @@ class _Map:
         if value is not None:
             return read(value, self.at(key))
         if default is None:
-            raise SettingsError(f"boot networks: {self.at(key)} is missing; docs/boot-servers.md says what it means")
+            raise SettingsError(f"boot networks: {self.at(key)} is missing; see docs/boot-servers.md")
         return default
 
     def maybe(self, key: str, read: Callable[[Any, str], T]) -> T | None:

@@ -101,7 +101,7 @@ def _rule(row: Section, source: str) -> Rule:
     )
     row.strangers()
     if row.sound and not any(name in row.rows for name in SAID):
-        row.problems.append(Problem(row.path, "a rule that says nothing", f"one of {', '.join(SAID)} in it"))
+        row.problems.append(Problem(row.path, "an empty rule", f"one of {', '.join(SAID)} in it"))
     return rule
 
 

@@ -35,7 +35,7 @@ SETTLES = 5.0
 STAYS = 3600.0
 """Seconds after which one clears that was taken back by a node whose alarms come and go too often."""
 
-TAKEN_BACK = "its sender took it back"
+TAKEN_BACK = "its sender ended it"
 ELSEWHERE = "another process cleared it"
 
 
@@ -298,4 +298,4 @@ def _give(each: StandingAlarm, changed: dict[int, StandingAlarm], now: float) ->
 
 
 def _silence(each: StandingAlarm, now: float) -> str:
-    return f"nothing more was heard of it for {now - each.heard_at:.0f} seconds"
+    return f"no more signals for {now - each.heard_at:.0f} seconds"

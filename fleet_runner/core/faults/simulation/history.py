@@ -87,7 +87,7 @@ class FleetHistory:
     def span(self) -> tuple[float, float]:
         """Return when its first fault begins and when the last thing in it happens; FleetError where nothing does."""
         if not self.faults:
-            raise FleetError("this history has no fault: there is nothing to decide; a longer span may have one")
+            raise FleetError("this history has no fault to decide about; a longer span may have one")
         ends = [max(fault.begins, fault.ends) for fault in self.faults]
         return min(fault.begins for fault in self.faults), max([*ends, *(tried.at for tried in self.tried)])
 

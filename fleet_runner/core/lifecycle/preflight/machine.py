@@ -143,7 +143,7 @@ def _by_mac(known: Designed, told: MachineReport, wanted: str) -> Answer:
     elif wanted:
         words = f"{told.who} says no serial number that could be compared with {known.serial}"
     else:
-        words = f"the source of truth has no serial number of it, and {told.who} lists none of its MAC addresses"
+        words = f"the source of truth has no serial number for it, and {told.who} lists none of its MAC addresses"
     return Answer(told, Match.UNKNOWN, "", words)
 
 

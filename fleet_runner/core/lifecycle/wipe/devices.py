@@ -129,7 +129,7 @@ def _left(block: Block, name: str, ways: Mapping[str, frozenset[str]]) -> str:
         return "removable"
     far = (FABRIC & {block.transport}) or (ways.get(name, frozenset()) - {"pcie", ""})
     if far:
-        return f"reached over {', '.join(sorted(far))}: it stands somewhere else"
+        return f"reached over {', '.join(sorted(far))}: it is in another machine"
     mapped = next((each for each in block.within() if each.type == "mpath"), None)
     return f"a path of the multipath device {mapped.path}" if mapped else ""
 
@@ -151,7 +151,7 @@ def _nvme(device: Device, ways: frozenset[str], seen: Seen) -> Device:
     if found.serial != device.serial:
         raise EvidenceError(f"{path}: lsblk says serial {device.serial!r}, its controller {found.serial!r}")
     if not ways:
-        raise EvidenceError(f"{path}: nvme list does not tell how it is reached")
+        raise EvidenceError(f"{path}: nvme list does not report its transport")
     can = {
         Method.SANITIZE_CRYPTO: found.sanitize_crypto,
         Method.SANITIZE_BLOCK: found.sanitize_block,
@@ -253,7 +253,7 @@ def _unambiguous(found: Sequence[Device]) -> tuple[Device, ...]:
 
 def _nameless(device: Device, times: int) -> str:
     if not device.serial:
-        return f"{device.paths[0]} tells no serial number"
+        return f"{device.paths[0]} reports no serial number"
     return f"{times} disks say serial {device.serial}" if times > 1 else ""
 
 

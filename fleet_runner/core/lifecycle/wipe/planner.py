@@ -72,7 +72,7 @@ STEPS: dict[str, str] = {
     "wipe.model": "Find out whose disk it is; if it belongs here, add its model to the device type's profile.",
     "wipe.serial": "Find out whose disk it is; if it belongs here, add it to the source of truth.",
     "wipe.too_many": "Take out the disk that is not the node's, or list the node's own in the source of truth.",
-    "wipe.hurdle": "Boot the node from the network without using this disk, and take away what stands in the way.",
+    "wipe.hurdle": "Boot the node from the network without using this disk, and remove what blocks the wipe.",
     "wipe.stuck": "Power the node off and on and see if the disk ends it by itself; else destroy the disk.",
     "wipe.failed": "Take out the disk with serial {serial} and destroy it, or use its vendor's own tool; one that "
     "encrypts itself and is locked, with the PSID on its label.",
@@ -167,7 +167,7 @@ def _going(device: Device, mine: Sequence[Report], case: _Case) -> Item | None:
         and log.proves
         and not any(report.touched for report in mine if report.stand is TryStatus.ENDED)
     ):
-        return Item(device, Next.DONE, "its own log says that it was sanitized and that nothing was written since")
+        return Item(device, Next.DONE, "its own log says that it was sanitized, with no write since")
     return None
 
 

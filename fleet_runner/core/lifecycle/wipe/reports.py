@@ -125,7 +125,7 @@ def _samples(report: Report) -> str:
         return f"{len(report.before)} blocks were sampled before and {len(report.after)} after"
     same = [was for was, now in _pairs(report) if _holds(was) and was == now]
     if same:
-        return f"{len(same)} of {len(report.before)} sampled blocks still hold what they held before"
+        return f"{len(same)} of {len(report.before)} sampled blocks are unchanged"
     if report.method is Method.TPM_CLEAR:
         holds = _holds(report.after[-1])
         return "" if holds else f"the TPM makes no key after it was cleared ({report.after[-1]})"
@@ -136,9 +136,9 @@ def _unreadable(report: Report) -> str:
     """Say which blocks tell nothing; of those before, only what has no other proof needs some."""
     unread, way = _unread(report.after), WAYS[report.method]
     if unread:
-        return f"{unread} of {len(report.after)} sampled blocks cannot be read after it: nothing says what they hold"
+        return f"{unread} of {len(report.after)} sampled blocks cannot be read after it: their contents are unknown"
     if _unread(report.before) == len(report.before) and not (way.poll or way.zeroes):
-        return f"none of {len(report.before)} sampled blocks could be read before it: nothing says that they changed"
+        return f"none of {len(report.before)} sampled blocks could be read before it: a change cannot be proven"
     return ""
 
 

@@ -65,7 +65,7 @@ def level(scene: ChangeContext, seen: Seen) -> SeriesChange | Silence:
 
 
 def spread(scene: ChangeContext, seen: Seen, wide: Numbers) -> SeriesChange | Silence:
-    """Return what is told of a series that scatters more than it did; `wide` is how far on each day."""
+    """Return what is told of a series that scatters more than before; `wide` is how far on each day."""
     there = wide[list(seen.days)]
     since = min(max(seen.change.since, 1), len(there) - 1)
     before, now = (float(np.sqrt(np.mean(np.square(part)))) for part in (there[:since], there[since:]))

@@ -39,10 +39,10 @@ class Silence(StrEnum):
 
 SENTENCES: Mapping[Silence, str] = MappingProxyType({
     Silence.UNKNOWN: "the source of truth does not know the node, or not its device type: there are no peers",
-    Silence.SHORT: f"not enough data: it was told on fewer than {FEWEST_TOLD} days, or weeks",
-    Silence.STALE: f"it has not been told for {NEWEST[1]} days or more, or {NEWEST[WEEK]} weeks",
+    Silence.SHORT: f"not enough data: it was reported on fewer than {FEWEST_TOLD} days, or weeks",
+    Silence.STALE: f"it has not been reported for {NEWEST[1]} days or more, or {NEWEST[WEEK]} weeks",
     Silence.GAPS: f"not enough data: for more than {LONGEST_HOLE[1]} days, or {LONGEST_HOLE[WEEK]} weeks, in between"
-                  " nothing was told",
+                  " it was not reported",
     Silence.PEERS: "not enough data: there are fewer than 8 peers that it could be compared with",
     Silence.CONSTANT: "it never changes",
     Silence.UNIT: "it changed as a change of its unit would change it",

@@ -24,7 +24,9 @@ from fleet_runner.reconcile.firmware.driver import identity
 from fleet_runner.reconcile.firmware.driver.lease import PATIENCE, Lease, Target, written
 from fleet_runner.reconcile.firmware.driver.shutdown import ended_gently
 
-NO_STORE = "what is set is written down, and there is no store to write it to; `fleet-runner tick` makes it"
+NO_STORE = (
+    "settings are recorded before they are sent, and there is no store for that; `fleet-runner tick` creates it"
+)
 
 LOOKS = 3
 """Looks at a BMC that does not answer before it is left alone."""
@@ -62,7 +64,7 @@ def set_bios(target: Target, means: BiosContext, *, until: float = float("inf"),
     `until` (epoch seconds) is when it gives up to wait for the lease or the BMC.
     """
     if not means.wanted:
-        return Report(SettingStatus.SETTLED, "the profile asks for no BIOS settings")
+        return Report(SettingStatus.SETTLED, "the profile has no BIOS settings")
     with ended_gently(), means.open() as bmc:
         if check or means.store is None:
             return _only_planned(_patiently(_Visit(target, means, bmc, None), until), check=check)

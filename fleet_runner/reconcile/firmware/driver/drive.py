@@ -27,7 +27,7 @@ ROOM = 2
 REFUSALS = 3
 """How often an image is sent that the BMC surely does not take, before the flash has ended."""
 
-ALONE = "the play that began this was ended; play it again, and it goes on where it was"
+ALONE = "the play that began this was ended; run it again, and it continues where it stopped"
 """What a driver says that outlived its play: nobody would see what it does."""
 
 
@@ -219,7 +219,7 @@ def _reset(visit: Visit, flash: Flash, number: int) -> None:
     except NotOfferedError as error:
         _end(visit, noted, End.FAILED, _by_hand(noted, str(error)))
     except BmcRefused as error:
-        visit.say(f"{flash.component}: the BMC did not do the reset, which may be asked for again: {error}")
+        visit.say(f"{flash.component}: the BMC did not reset; it may be asked again: {error}")
     except BmcError as error:
         visit.say(f"{flash.component}: whether the BMC did the reset is not known: {error}")
     else:
@@ -231,7 +231,7 @@ def _by_hand(flash: Flash, why: str) -> str:
     if flash.activate is Activate.AC_DRAIN:
         times = "once" if flash.times == 1 else f"{flash.times} times"
         return (
-            f"{flash.component} is written and runs only after all power was away: {why}; pull every power cord of "
+            f"{flash.component} is written and runs only after all power was off: {why}; pull every power cord of "
             f"{flash.node} for a minute, {times}, then: fleet-runner retry {flash.node}"
         )
     return (

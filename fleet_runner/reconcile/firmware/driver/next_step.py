@@ -59,7 +59,7 @@ def plan(visit: Visit) -> Plan:
 def all_right(visit: Visit) -> str:
     """Say that there is nothing to do, and of what."""
     ours = " that is ours" if visit.means.customer else ""
-    return f"every firmware component{ours} is on a version that is right"
+    return f"every firmware component{ours} has an accepted version"
 
 
 def failed(flashes: Iterable[Flash]) -> dict[str, frozenset[str]]:

@@ -41,7 +41,7 @@ def check(visit: Visit, step: Step) -> tuple[Transport, str]:
     offer = visit.looks.updates.offer()
     size = firmware_images.locate(folder, step.image.file).stat().st_size
     if offer.most_bytes is not None and size > offer.most_bytes:
-        raise ImageError(f"{step.image.file} has {size} bytes, and the BMC takes {offer.most_bytes} at most")
+        raise ImageError(f"{step.image.file} has {size} bytes, and the BMC takes at most {offer.most_bytes}")
     way, uri = _way(offer, step, visit.means.url)
     if way is Transport.SIMPLE:
         fetched = upload(visit, step)

@@ -118,7 +118,7 @@ class Visit:
     def alive(self) -> None:
         """Go on only with the lease; a ConflictError without."""
         if self.lease is None:
-            raise ConflictError(f"{self.target.node}: nothing may be done to it, only planned")
+            raise ConflictError(f"{self.target.node}: it may only be planned, not changed")
         self.lease.alive()
 
     def confirm(self) -> None:

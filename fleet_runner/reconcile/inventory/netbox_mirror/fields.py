@@ -99,7 +99,9 @@ class FieldsMirror(Mirror):
             self.store.fields_written(self.name, self.url, seen.same, now)
         for each, conflict in seen.conflicts:
             if self.store.fields_conflict(self.url, each, conflict, (now, now + AGAIN)):
-                log.warning("a field in NetBox is somebody else's and stays", node=each.node, found=conflict)
+                log.warning(
+                    "a field in NetBox belongs to somebody else and is not changed", node=each.node, found=conflict
+                )
         for each, why in seen.lost:
             self.store.fields_not_written(self.url, each, why, now + pause(each.tries + 1))
 

@@ -114,7 +114,7 @@ class JournalMirror(Mirror):
         ready = letter.of.asked_at + self.settles
         if letter.of.doubted < letter.lines[0].id or ready <= self.now():
             return True
-        text = "lines were sent and no answer came; they are looked for once more"
+        text = "lines were sent and no answer came; NetBox is searched for them"
         self.store.lines_not_told(self.url, letter.of, text, ready)
         return False
 

@@ -70,7 +70,7 @@ class SerialsMirror(Mirror):
                 now = self.now()
                 if self.store.serial_conflict(due, slot.serial, now, now + AGAIN):
                     about = {"node": due.node, "slot": due.slot, "found": slot.serial, "expected": due.out or "none"}
-                    log.warning("a serial number in NetBox is another one and stays", **about)
+                    log.warning("NetBox has another serial number, which is not changed", **about)
                 return 0
             case Step.WRITE:
                 try:

@@ -81,5 +81,5 @@ class Mirror(ABC):
     def keep(self) -> bool:
         """Keep the right to tell; False where the visit is over."""
         if self.store.take_tracker(self.name, self.holder, self.now(), LEASE) is None:
-            raise ConflictError(f"{self.name}: another process tells it now; this one leaves it alone")
+            raise ConflictError(f"{self.name}: another process updates it now; this one waits")
         return self.now() < self.until

@@ -81,15 +81,15 @@ def test_another_remedy_wakes_the_node(stocked: Store, more: dict[str, Any]) -> 
 def test_what_is_cleared_is_kept_and_the_next_begins_anew(stocked: Store) -> None:
     """Also within one batch."""
     keep(stocked, alarm())
-    gone = alarm(cleared_at=NOW + 9, cleared_because="its sender took it back")
+    gone = alarm(cleared_at=NOW + 9, cleared_because="its sender ended it")
     assert keep(stocked, gone, alarm(first_at=NOW + 10, count=1), now=NOW + 10) == {"gpu-01"}
     first, second = stocked.past_alarms("gpu-01")
     assert stocked.standing_alarms(since=NOW + 9) == (first, second)
     assert stocked.standing_alarms(since=NOW + 9.5) == stocked.standing_alarms() == (second,)
-    assert (first.cleared_at, first.cleared_because) == (NOW + 9, "its sender took it back")
+    assert (first.cleared_at, first.cleared_because) == (NOW + 9, "its sender ended it")
     assert stocked.alarms("gpu-01") == (second,)
     assert second.first_at == NOW + 10
-    assert told(stocked)[1] == "Alarm xid.79 of 0000:0f:00.0 is cleared: its sender took it back"
+    assert told(stocked)[1] == "Alarm xid.79 of 0000:0f:00.0 is cleared: its sender ended it"
     assert len(told(stocked)) == 3
 
 

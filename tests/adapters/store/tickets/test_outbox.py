@@ -80,7 +80,7 @@ def test_only_the_holder_of_a_tracker_may_begin(stocked: Store) -> None:
     assert stocked.take_tracker("desk", "me", 300.0, 60.0) is not None
     assert stocked.take_tracker("desk", "you", 310.0, 60.0) is None
     assert stocked.take_tracker("desk", "you", 361.0, 60.0) is not None
-    with pytest.raises(ConflictError, match="another process tells it now"):
+    with pytest.raises(ConflictError, match="another process updates it now"):
         stocked.begin_telling(link, "me", asks=True, now=362.0, seconds=60.0)
     stocked.leave_tracker("desk", "me")
     assert stocked.take_tracker("desk", "me", 363.0, 60.0) is None

@@ -15,8 +15,7 @@ from fleet_runner.core.faults.rules.rules import CAPS, AtDeadline, Cap, Rules
 
 DAY = 86_400.0
 SAYS_NOTHING = (
-    "rules[0]: found a rule that says nothing, expected one of remedy, at_once, repeats, within, beside, hold, quiet "
-    "in it"
+    "rules[0]: found an empty rule, expected one of remedy, at_once, repeats, within, beside, hold, quiet in it"
 )
 NO_CODE = "expected a code, or a glob over codes, that a check or a signal knows"
 NO_REMEDY = "expected one of RECORD, WATCH, RESTART, RESET, REBOOT, POWER_CYCLE, TRIAGE, RMA"

@@ -66,7 +66,7 @@ def test_it_clears_when_nothing_more_is_heard() -> None:
     assert desk.due(NOW + 99) == ()
     assert desk.next_at == NOW + 100
     (alarm,) = desk.due(NOW + 100)
-    assert (alarm.cleared_at, alarm.cleared_because) == (NOW + 100, "nothing more was heard of it for 100 seconds")
+    assert (alarm.cleared_at, alarm.cleared_because) == (NOW + 100, "no more signals for 100 seconds")
     assert (len(desk), desk.next_at) == (0, float("inf"))
     (again,) = desk.hear([signal(200)], NOW + 200).changed
     assert (again.count, again.first_at) == (1, NOW + 200)
@@ -161,7 +161,7 @@ def test_its_sender_takes_it_back() -> None:
     assert desk.hear([signal(5, ended=True)], NOW + 20).outcomes == {Outcome.LATE: 1}
     assert desk.hear([signal(5, ended=True)], NOW + 20).outcomes == {Outcome.REPEATED: 1}
     (over,) = desk.hear([signal(20, ended=True)], NOW + 21).changed
-    assert (over.cleared_at, over.cleared_because) == (NOW + 21, "its sender took it back")
+    assert (over.cleared_at, over.cleared_because) == (NOW + 21, "its sender ended it")
     assert desk.hear([signal(15)], NOW + 22).outcomes == {Outcome.LATE: 1}
     desk.hear([signal(30)], NOW + 30)
     assert desk.hear([signal(40, ended=True, source=Source.OPERATOR)], NOW + 40).changed[0].cleared_at == NOW + 40
@@ -250,7 +250,7 @@ def test_an_end_within_a_storm_is_taken_a_little_later() -> None:
     desk.hear([signal(each / 1000, code="xid.1") for each in range(int(BURST))], NOW + 7)
     desk.hear([signal(8, ended=True)], NOW + 7)
     over = [each for each in desk.due(NOW + 12) if each.cleared_at is not None]
-    assert [(each.code, each.cleared_because) for each in over] == [("xid.79", "its sender took it back")]
+    assert [(each.code, each.cleared_because) for each in over] == [("xid.79", "its sender ended it")]
     desk = AlarmEngine(Rules())
     desk.hear([signal(each / 1000) for each in range(int(BURST))], NOW)
     assert desk.hear([signal(2, code="xid.2", ended=True)], NOW).outcomes == {Outcome.REFUSED: 1}

@@ -105,7 +105,7 @@ def test_a_message_takes_back_those_that_its_registry_names() -> None:
         "EventTimestamp": "2023-11-14T22:20:00Z",
     }  # fmt: skip
     (over,) = desk.hear(read(post(well), NOW + 500, "gpu-01"), NOW + 500).changed
-    assert (over.component, over.cleared_because) == ("GPU_SXM_3", "its sender took it back")
+    assert (over.component, over.cleared_because) == ("GPU_SXM_3", "its sender ended it")
     below = {"MessageId": "SensorEvent.1.1.ReadingBelowUpperCriticalThreshold", "Severity": "Warning"}
     assert [(each.code, each.ended) for each in read(post(below), NOW)] == [
         ("redfish.SensorEvent.ReadingAboveUpperCriticalThreshold", True),
@@ -133,7 +133,7 @@ def test_openbmc_takes_back_what_has_recovered(fault: str, well: str, part: str)
     recovered = failed | {"EventId": "3", "MessageId": f"OpenBMC.0.6.{well}", "Severity": "OK",
                           "EventTimestamp": "2023-11-14T22:20:00Z"}  # fmt: skip
     changed = desk.hear(read(post(recovered), NOW + 500, "gpu-01"), NOW + 500).changed
-    assert [(each.component, each.cleared_because) for each in changed] == [(part, "its sender took it back")]
+    assert [(each.component, each.cleared_because) for each in changed] == [(part, "its sender ended it")]
     assert len(desk) == 1, "the other one's still stands"
 
 

@@ -70,7 +70,7 @@ def test_a_drive_over_a_network_is_left_although_lsblk_calls_it_nvme() -> None:
     ways = {"Controllers": [{"Transport": "tcp", "Namespaces": [{"NameSpace": "nvme0n1"}]}]}
     look = seen(block("/dev/nvme0n1")) | dict([reading(reads.NVME_LIST, json.dumps(ways))])
     (found,) = devices(look, tpm=False)
-    assert found.left == "reached over tcp: it stands somewhere else"
+    assert found.left == "reached over tcp: it is in another machine"
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_a_disk_in_use_says_by_what(more: dict[str, Any], why: str) -> None:
         ("id_ctrl_AT_nvme0n1", '{"sn": "S2", "mn": "X"}', "lsblk says serial 'S1', its controller 'S2'"),
         ("id_ctrl_AT_nvme0n1", "", "id-ctrl is not JSON"),
         ("sanitize_log_AT_nvme0n1", "", "sanitize-log is not JSON"),
-        ("nvme_list", "{}", "does not tell how it is reached"),
-        ("nvme_list", "", "does not tell how it is reached"),
+        ("nvme_list", "{}", "does not report its transport"),
+        ("nvme_list", "", "does not report its transport"),
     ],
 )
 def test_a_drive_that_cannot_be_told_for_sure_is_unread(name: str, text: str, why: str) -> None:
@@ -166,7 +166,7 @@ def test_two_drives_with_one_serial_number_are_not_taken_for_one() -> None:
 
 
 def test_a_disk_without_a_serial_number_is_unread_and_a_stick_with_one_like_it_does_not_matter() -> None:
-    assert "tells no serial number" in only(block("/dev/vda", tran=None, serial=None)).unread
+    assert "reports no serial number" in only(block("/dev/vda", tran=None, serial=None)).unread
     stick = block("/dev/sdb", tran="usb")
     first, second = devices(seen(block("/dev/nvme0n1"), stick), tpm=False)
     assert (first.unread, second.left) == ("", "removable")

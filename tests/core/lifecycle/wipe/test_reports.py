@@ -40,7 +40,7 @@ def test_a_block_that_still_holds_what_it_held_is_no_erase(before: list[str], af
         ({"commands": (command(1, "a\nNVMe status: no\n"),)}, "nvme format exited with 1: NVMe status: no"),
         ({"commands": (command(), command(2))}, "nvme format exited with 2"),
         ({"after": ()}, "4 blocks were sampled before and 0 after"),
-        ({"after": ("aa", "00", "00", "00")}, "1 of 4 sampled blocks still hold"),
+        ({"after": ("aa", "00", "00", "00")}, "1 of 4 sampled blocks are unchanged"),
         ({"after": ("00", "error: Input/output error", "00", "00")}, "1 of 4 sampled blocks cannot be read after it"),
         ({"method": Method.OVERWRITE, "after": ("error: x",) * 4}, "4 of 4 sampled blocks cannot be read after"),
         ({"before": ("error: Input/output error",) * 4}, "none of 4 sampled blocks could be read before it"),

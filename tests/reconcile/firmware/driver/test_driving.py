@@ -62,7 +62,7 @@ def test_a_driver_that_outlives_its_play_begins_nothing_more(bench: Bench, monke
     monkeypatch.setattr(os, "getppid", lambda: next(parents, 1))
     report = bench.drive(holder="orphan")
     assert report["state"] == "waiting"
-    assert "play it again" in report["message"]
+    assert "run it again" in report["message"]
     monkeypatch.undo()
     assert len(bench.bmc.events("accepted")) <= 1
     assert bench.drive(holder="next")["state"] == "done"
