@@ -136,7 +136,7 @@ def test_an_unusable_setting_is_named_with_its_file(write: Write, text: str, nam
     ("name", "value", "words"),
     [
         ("cabling_schedule", "every 0s", "'0s' is no span of time"),
-        ("passive_schedule", "never", "it has to come again"),
+        ("passive_schedule", "never", "it must not be never"),
         ("source_schedule", "17 3 * * *; Mars/Olympus", "'Mars/Olympus' is no time zone"),
         ("retry_seconds", "inf", "above 0"),
         ("retry_seconds", "0", "above 0"),

@@ -117,7 +117,7 @@ def test_what_a_dead_decider_never_offered_is_cancelled_and_decided_anew(
     closed = world.store.run(run.id)
     assert closed is not None
     assert closed.outcome is Outcome.CANCELLED
-    assert "ended before any runner was offered it" in closed.detail
+    assert "ended before it offered the batch" in closed.detail
 
 
 def test_who_decided_and_was_frozen_offers_nothing_that_another_closed(make: Make) -> None:

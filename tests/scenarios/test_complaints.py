@@ -95,7 +95,7 @@ def test_nodes_condemned_because_our_plays_died(make_world: Callable[..., TickCo
     now = pass_time(world, now, (STATES[state].deadline or 0.0) + 6 * HOUR, pause=600)
     row = world.store.nodes()[0]
     assert (row.state, path(world), world.store.tickets(node="gpu-01")) == (state, [], ())
-    assert row.waiting.startswith("not the node: the play ended without a word")
+    assert row.waiting.startswith("not the node: the play ended without a result")
 
 
 def test_cancelled_drains_that_still_reboot(make_world: Callable[..., TickContext]) -> None:

@@ -37,7 +37,7 @@ def test_every_schedule_is_told_in_words(site: Served) -> None:
     with site.client(Role.VIEWER) as client:
         text = client.get("/schedules", headers=PAGE).text
     assert "every 5 min, spread over 5 min<" in text
-    assert "each node at its own moment; of those that were missed one is made up for" in text
+    assert "each node at its own time; of missed ones one is made up for" in text
     assert "every Monday at 02:30 (Europe/Berlin), spread over 60 min" in text
     assert "every day at 03:17 (UTC)" in text
     assert "No runner serves" in text

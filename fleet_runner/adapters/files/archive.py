@@ -61,7 +61,7 @@ class Archive:
             return
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             os.close(handle)
-            self.left_out.append(f"{name}: it is no plain file")
+            self.left_out.append(f"{name}: not a regular file")
             return
         with os.fdopen(handle, "rb") as file:
             self._stream(name, file, packed=name.endswith(".gz"))

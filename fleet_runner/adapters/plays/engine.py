@@ -118,7 +118,10 @@ def look(settings: Settings, batch_id: str) -> Look:
     alive = processes.tagged(batch_id)
     if alive:
         names = ", ".join(f"{one.pid} ({one.command[:60]})" for one in alive[:3])
-        return Look(BatchState.ORPHANED, detail=f"The supervisor was killed; {len(alive)} processes go on: {names}.")
+        return Look(
+            BatchState.ORPHANED,
+            detail=f"The supervisor was killed; {len(alive)} processes are still running: {names}.",
+        )
     forget_environment(folder)
     return Look(
         BatchState.LOST, detail=f"It was started and nobody saw its end; {folder / batch_folder.LOG} says how far."

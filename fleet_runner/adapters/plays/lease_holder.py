@@ -39,8 +39,8 @@ class Delivery(Enum):
 
 SENTENCES = {
     Delivery.ALL: "all of it is in the store",
-    Delivery.REFUSED: "the store has nothing to do with it any more; nothing was written",
-    Delivery.LATER: "the store is away; the runner tells it what is left",
+    Delivery.REFUSED: "the store no longer expects results of it; nothing was written",
+    Delivery.LATER: "the store is away; the runner reports the rest later",
 }
 
 

@@ -23,7 +23,7 @@ from fleet_runner.settings import Settings
 
 log = structlog.get_logger()
 
-UNOFFERED = "whoever decided it ended before any runner was offered it; nothing ran"
+UNOFFERED = "the runner that decided it ended before it offered the batch; nothing ran"
 
 START_SECONDS = 60.0
 """How long a supervisor may take until it holds its batch's lock, however busy the computer is; and a folder, until

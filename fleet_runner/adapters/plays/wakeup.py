@@ -78,7 +78,7 @@ def hearing(state_dir: Path, name: str = NAME) -> Iterator[Wakeup]:
         raise SettingsError(f"{path}: {error.strerror}; expected a state_dir on a disk of this machine") from error
     if not stat.S_ISFIFO(os.fstat(outside).st_mode):
         os.close(outside)
-        raise SettingsError(f"{path}: it is no named pipe; remove it, `fleet-runner serve` makes one")
+        raise SettingsError(f"{path}: not a named pipe; remove it, `fleet-runner serve` creates one")
     bell = Wakeup(outside)
     try:
         yield bell

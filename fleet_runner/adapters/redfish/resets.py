@@ -113,7 +113,9 @@ def _manager(of: Bmc) -> tuple[str, Body]:
     for some in (mine, resettable):
         if len(some) == 1:
             return next(iter(some.items()))
-    raise BmcError(f"{of.url}: which of its managers ({', '.join(found) or 'none'}) is the computer's cannot be told")
+    raise BmcError(
+        f"{of.url}: which of its managers ({', '.join(found) or 'none'}) belongs to the computer is unknown"
+    )
 
 
 def _first_taken(of: Bmc, ways: list[ResetAction]) -> None:

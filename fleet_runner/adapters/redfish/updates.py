@@ -72,7 +72,7 @@ class Updates:
         self._bmc.begin()
         collection = self._tasks_uri()
         if collection is None:
-            raise NoTasksError(f"{self._bmc.url} has no list of tasks, so what it is about cannot be seen")
+            raise NoTasksError(f"{self._bmc.url} has no list of tasks, so its tasks cannot be seen")
         found = {uri: self._task(uri) for uri in self._at.members(collection)}
         return {uri: task for uri, task in found.items() if task is not None}
 

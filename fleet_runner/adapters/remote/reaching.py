@@ -46,5 +46,5 @@ def token(settings: Settings) -> str:
         )
     found = text(file, "the token of a fleet-runner web service")
     if not found.isprintable() or " " in found:
-        raise SettingsError(f"{file}: it is no token; expected one such as fleet-runner web token add prints")
+        raise SettingsError(f"{file}: not a token; expected one from fleet-runner web token add")
     return found

@@ -112,7 +112,7 @@ def trips(wants: Collection[Want], serving: int, limits: Limits) -> str:
     most = max(limits.least, int(limits.share * serving))
     if len(wants) > most:
         return (
-            f"{len(wants)} of {serving} nodes were to leave service within {limits.within / 60:g} min, "
+            f"{len(wants)} of {serving} nodes were about to leave service within {limits.within / 60:g} min, "
             f"more than {most}: {_some(want.node for want in wants)}"
         )
     codes = Counter(code for want in wants for code in set(want.codes))

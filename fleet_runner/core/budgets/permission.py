@@ -83,7 +83,7 @@ def would(view: View, kind: Kind) -> str:
     """Say that something would be done, were it not for the node's mode, and what changes that."""
     if view.modes.closed:
         return f"observing: {view.modes.closed}"
-    return f"{note(view, kind)}: {kind} would go on; {_raise(view, kind)} lets it"
+    return f"{note(view, kind)}: {kind} would continue; {_raise(view, kind)} allows it"
 
 
 def _asks(view: View, action: Action, beside: Iterable[Action]) -> Kind | None:

@@ -77,5 +77,5 @@ def waits(rollout: Rollout, members: Iterable[Member]) -> str:
         return f"{begin} has room for {found.room} more; the next ready nodes begin."
     failed = sum(each.turn is RolloutStep.FAILED and each.changed_at >= rollout.counts_from for each in rows)
     if failed > rollout.failed_share * (failed + sum(each.turn is RolloutStep.DONE for each in rows)):
-        return "As many failed as may; the nodes that are out have to end well before more are asked."
+        return "The limit of failures is reached; the nodes that are out must end well before more begin."
     return f"{begin} is full; the next one opens when all of its nodes are back."

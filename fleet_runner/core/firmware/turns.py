@@ -82,7 +82,7 @@ def unfit(member: Member, sight: MemberStatus) -> str:
         return f"it is in {node.state}, where a person decides"
     if node.management is Management.CUSTOMER and member.detail != NAMED:
         return "it is customer-managed: after its first delivery, only a person who names it updates it"
-    return "everything is on its target already" if sight.right else ""
+    return "everything is already on its target" if sight.right else ""
 
 
 def later(sight: MemberStatus) -> bool:
@@ -130,7 +130,7 @@ def _absent(sight: MemberStatus) -> str:
     if node.state is State.RETIRED:
         return "it is retired"
     if sight.status is None:
-        return "it is not in the source of truth any more"
+        return "it is no longer in the source of truth"
     if sight.status not in READY:
         return f"it is {sight.status!r} in the source of truth"
     if Condition.HELD in node.conditions:

@@ -48,7 +48,7 @@ def _reasons(view: View) -> Iterator[str]:
     if power is not None and power.result.verdict is Verdict.PASS and power.result.observed.get("power") == OFF:
         yield f"it answers over ssh, and its BMC says: {power.result.message}; is that its BMC?"
     if identity is None or identity.result.verdict is not Verdict.PASS:
-        yield identity.result.message if identity is not None else "nobody asked whose machine it is"
+        yield identity.result.message if identity is not None else "its machine was not identified"
     yield from _scheduled(view)
 
 
@@ -60,6 +60,6 @@ def _scheduled(view: View) -> Iterator[str]:
     if found is None or found.result.verdict is Verdict.SKIPPED:
         yield "the scheduler does not know it"
     elif found.result.verdict is not Verdict.PASS:
-        yield f"the scheduler's word is missing: {found.result.message}"
+        yield f"the scheduler's answer is missing: {found.result.message}"
     elif not found.result.observed.get("takes_work"):
         yield f"the scheduler gives it no work: {found.result.message}"

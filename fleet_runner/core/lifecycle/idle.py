@@ -54,7 +54,7 @@ def note_usage(view: View) -> tuple[Action, ...]:
         held = Held(using[0].at, using[0].result.message, RUNNER)
         return (SetCondition(Condition.IN_USE, held, (using[0].id,)),)
     if not using and Condition.IN_USE in view.node.conditions:
-        return (ClearCondition(Condition.IN_USE, RUNNER, "No work runs on it any more."),)
+        return (ClearCondition(Condition.IN_USE, RUNNER, "No work runs on it now."),)
     return ()
 
 

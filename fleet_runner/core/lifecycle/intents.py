@@ -43,7 +43,7 @@ def answer(view: View, newest: float) -> tuple[Action, ...]:
         aside = view.run is None or (view.run.stage in ASIDE and intent.kind is not IntentKind.RUN)
         if aside or intent.kind in _AT_ONCE:
             if view.refused is not None and not _is_harmless(view, intent):
-                return _no(intent, f"It is not settled which machine it is: {view.refused.sentence}.")
+                return _no(intent, f"It is unclear which machine this is: {view.refused.sentence}.")
             if intent.kind is IntentKind.RUN:
                 return _run(view, intent, newest)
             return _ANSWERS.get(intent.kind, _event)(view, intent)
@@ -94,7 +94,7 @@ def _release(view: View, intent: Intent) -> tuple[Action, ...]:
     holding = [each for each in (Condition.HELD, Condition.MAINTENANCE) if each in view.node.conditions]
     if not holding:
         return _no(intent, "The node is neither held nor in maintenance.")
-    more = "; it is in maintenance still: release it once more to end that" if holding[1:] else ""
+    more = "; it is still in maintenance: release it again to end that" if holding[1:] else ""
     sentence = f"Released{more}." if more else "Released: automation continues."
     return _yes(intent, sentence, ClearCondition(holding[0], intent.by, sentence))
 
@@ -123,10 +123,10 @@ def _replaced(view: View, intent: Intent) -> tuple[Action, ...]:
     said = view.refused.machine if view.refused is not None else None
     if said is None or view.refused is None:
         why = view.refused.sentence if view.refused is not None else "the source of truth has the serial that it had"
-        return _no(intent, f"It is not known as another machine now: {why}.")
+        return _no(intent, f"It is not recorded as another machine: {why}.")
     identify = Identify(said, intent.by, f"Its machine has serial {said.serial} from now on.")
     if intent.detail == RECORD:
-        return _yes(intent, f"Only its record was wrong: its serial is {said.serial}; it goes on.", identify)
+        return _yes(intent, f"Only its record was wrong: its serial is {said.serial}; the node continues.", identify)
     if view.node.state in {State.REGISTERED, State.ONBOARD}:
         return _yes(intent, f"Its chassis was replaced: its serial is {said.serial} now.", identify)
     if view.node.state in SERVING:
@@ -198,7 +198,7 @@ def _untestable(view: View, newest: float) -> str:
     if not view.tested:
         return f"The profile of {view.node.device_type} names no tests (health_active.tests): no test can run."
     if view.node.management is not Management.FULL:
-        return f"The node's management is '{view.node.management}': tests run only on nodes that are managed in full."
+        return f"The node's management is '{view.node.management}': tests run only on fully managed nodes."
     taken = sorted(TAKEN & view.node.conditions.keys() - {Condition.HELD, Condition.IN_USE})
     if taken:
         return f"The node is {', '.join(taken)}: tests run only where nothing else is planned."

@@ -41,7 +41,7 @@ ROWS: Mapping[IntentKind, Row] = {
     IntentKind.REPAIRED: Row("Repaired", "It is repaired, and passes every stage again; certify it next."),
     IntentKind.HOLD: Row("Hold", "Nothing moves it until it is released. A hold has priority over all automation."),
     IntentKind.RELEASE: Row("Release", "The hold ends, or else the planned work: automation continues."),
-    IntentKind.MAINTENANCE: Row("Maintenance", "Planned work begins: checks go on, and no remedy follows."),
+    IntentKind.MAINTENANCE: Row("Maintenance", "Planned work begins: checks continue, and no remedy follows."),
     IntentKind.CANCEL: Row("Cancel the remedy",
                      "The pending remedy is cancelled; the same fault triggers none until it is gone."),
     IntentKind.RUN: Row("Run a stage", "The stage starts now. Most of them only read."),
@@ -55,7 +55,7 @@ ROWS: Mapping[IntentKind, Row] = {
     IntentKind.TRIAGE: Row("Triage", "Taken out of service for a person to inspect; from production when it is idle.",
                      "It is taken from its tenant, or its current stage is given up; a person must bring it back."),
     IntentKind.RETIRE: Row("Retire", "It is removed from the fleet; its history is kept.",
-                     "This cannot be undone: no request for this node is accepted any more."),
+                     "This cannot be undone: the node takes no more requests."),
 }  # fmt: skip
 """In the order in which they are offered: what is asked for most comes first."""
 

@@ -6,12 +6,12 @@ from fleet_runner.core.lifecycle.runs import Outcome, Run
 from fleet_runner.core.lifecycle.spool import Ended, PlayEnd
 from fleet_runner.core.lifecycle.states import Stage
 
-NO_WORD = "the play ended without a word about this node"
+NO_WORD = "the play ended without a result for this node"
 NO_ANSWER = "no check gave an answer"
 UNREACHABLE = "unreachable: "
 TASK_FAILED = "a task failed: "
 OURS = "not the node: "
-UNTESTED = f"{OURS}no test of this burn-in ran and passed: fleet_profile.burn_in.tests names those that are to run"
+UNTESTED = f"{OURS}no test of this burn-in ran and passed: fleet_profile.burn_in.tests lists the tests to run"
 
 
 def judge(results: tuple[Result, ...], ended: Ended | None, stage: Stage | None = None) -> tuple[Outcome, str]:

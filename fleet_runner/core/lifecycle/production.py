@@ -146,7 +146,7 @@ def _observe(view: View, need: Need | None, timing: Timing, now: float) -> Decis
 
 
 def _not_advised(view: View, by: str) -> tuple[Action, ...]:
-    return clear(view, by, "What was advised is over.", (Condition.ADVISED,))
+    return clear(view, by, "The advised remedy is no longer needed.", (Condition.ADVISED,))
 
 
 def _keep_schedules(view: View, timing: Timing, now: float) -> Decision:
@@ -157,7 +157,7 @@ def _keep_schedules(view: View, timing: Timing, now: float) -> Decision:
         return sweeps
     resumed_at = _resume_at(view, timing)
     if now >= resumed_at:
-        return Decision((OpenRun(Stage.RESUME, "its drain is to be undone at the scheduler"),), "", now)
+        return Decision((OpenRun(Stage.RESUME, "its drain is pending removal at the scheduler"),), "", now)
     sweeps = replace(sweeps, wake_at=min(sweeps.wake_at, resumed_at))
     again = None if active_schedule.is_taken(view) else active_schedule.look_again(view, timing)
     due = active_schedule.due(view, timing, now) if again is None else again

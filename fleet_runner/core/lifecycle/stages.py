@@ -75,7 +75,7 @@ def _waits(view: View, last: Run, tries: int) -> str:
     """Say what a stage waits for until it is tried again: what goes on, or why there is no verdict."""
     told = (standing(view.latest, last) if last.outcome is Outcome.WORKING else "") or _words(last)
     if is_own(last) and last.outcome is not Outcome.CANCELLED:
-        return f"{OURS}{told.removeprefix(OURS).removesuffix('.')}; it is no try, and comes again soon"
+        return f"{OURS}{told.removeprefix(OURS).removesuffix('.')}; it counts as no try, and is repeated soon"
     often = "1 try" if tries == 1 else f"{tries} tries"
     return told if tries == 0 else f"UNKNOWN after {often}, tried again soon: {told}"
 

@@ -41,7 +41,7 @@ class Alive:
     def said(self) -> str:
         """Say so in words."""
         ago = f"the loop last moved {self.seconds:.1f} s ago, expected at most {self.bound:.0f} s"
-        return ago if self.ok else f"{ago}: it hangs; the log says what it did last, a restart loses nothing"
+        return ago if self.ok else f"{ago}: it hangs; the log shows its last action, a restart loses nothing"
 
 
 def bound(tick_seconds: float, longest: float) -> float:
@@ -56,7 +56,7 @@ def heard(silent: float, lease: float, *, decides: bool) -> Part:
     if silent <= most:
         return Part(ok=True, said=f"{ago}; {'it decides for the fleet' if decides else 'it does not decide now'}")
     follows = f"after {lease:.0f} s they take its turn, and what it has not begun"
-    return Part(ok=False, said=f"{ago}; {follows}: see to the database, and how busy this computer is")
+    return Part(ok=False, said=f"{ago}; {follows}: check the database, and the load of this computer")
 
 
 def ready(parts: Mapping[str, Part]) -> bool:

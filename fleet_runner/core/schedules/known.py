@@ -45,8 +45,10 @@ KNOWN = {
         must=True,
     ),
     "source": Known(Scope.RUNNER, "every 30s", "the source of truth is read", must=True),
-    "trend": Known(Scope.FLEET, "41 2 * * *; jitter 1h", "what is stored is looked at for what it foretells"),
-    "retention": Known(Scope.FLEET, "17 3 * * *; jitter 1h", "what is too old or too much is taken from the store"),
+    "trend": Known(Scope.FLEET, "41 2 * * *; jitter 1h", "stored results are analysed for trends"),
+    "retention": Known(
+        Scope.FLEET, "17 3 * * *; jitter 1h", "data that is too old or too much is deleted from the store"
+    ),
 }
 """By name."""
 
@@ -56,7 +58,7 @@ def parsed(name: str, text: str) -> Schedule:
     known = KNOWN[name]
     found = schedule(name, text, known.whose)
     if known.must and found.is_off:
-        raise ValueError(f"it has to come again; for a while, `fleet-runner schedules pause {name}` stops it")
+        raise ValueError(f"it must not be never; for a while, `fleet-runner schedules pause {name}` stops it")
     return found
 
 

@@ -90,12 +90,12 @@ class Pruned:
             (self.runs, "of their runs"),
             (self.alarms, "cleared alarms"),
             (self.steps, "steps of closed boots"),
-            (self.news, "told lines about closed tickets"),
-            (self.counters, "counters of what was heard"),
+            (self.news, "sent lines about closed tickets"),
+            (self.counters, "counters of received signals"),
             (self.asked, "lines of the audit log"),
             (self.days, "days of metrics"),
             (self.episodes, "faults of long ago"),
-            (self.foreseen, "things that are not foreseen any more"),
+            (self.foreseen, "ended predictions"),
             (self.folders, f"folders ({size(self.folder_bytes)})"),
         )
         parts = [f"{count:,} {what}" for count, what in told if count]

@@ -89,7 +89,7 @@ def schedule(name: str, text: str, whose: Scope = Scope.FLEET) -> Schedule:
     seconds = _spread(times, whose) if jitter is None else 0.0 if jitter.strip() == "0" else span(jitter)
     if seconds > times.pause:
         raise ValueError(
-            f"its jitter of {seconds:g} s is longer than the {times.pause:g} s between two of its moments; shorten it"
+            f"its jitter of {seconds:g} s is longer than the {times.pause:g} s between two of its times; shorten it"
         )
     return Schedule(name, " ".join(moments.split()), times, zone, seconds, missed)
 

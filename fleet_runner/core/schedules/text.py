@@ -24,14 +24,14 @@ FORMS = (
 """Forms of cron, and how each is said."""
 
 WHOSE = {
-    Scope.NODE: "each node at its own moment",
+    Scope.NODE: "each node at its own time",
     Scope.RUNNER: "each runner for itself",
     Scope.FLEET: "one runner for the fleet",
 }
 
 MISSED = {
-    Missed.CATCH_UP: "of those that were missed one is made up for",
-    Missed.SKIP: "those that were missed are left out",
+    Missed.CATCH_UP: "of missed ones one is made up for",
+    Missed.SKIP: "missed ones are skipped",
 }
 
 

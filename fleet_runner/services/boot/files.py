@@ -49,7 +49,7 @@ class _File(FileResponse):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it, or refuse for now."""
         if _File.under_way >= MOST_FILES:
-            await send_answer(scope, send, refusal(503, "too many files are under way; ask again"))
+            await send_answer(scope, send, refusal(503, "too many files are being sent; ask again"))
             return
         _File.under_way += 1
         try:

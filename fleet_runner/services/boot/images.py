@@ -89,7 +89,7 @@ def verified(folder: Path, name: str) -> Image:
 
 def _manifest(folder: Path, name: str) -> Path:
     if not manifest.named(name):
-        raise ImageError(f"image {name!r:.80}: this is no name of an image")
+        raise ImageError(f"image {name!r:.80}: not a valid image name")
     return (folder / (BUILDS if "@" in name else "") / name).resolve() / MANIFEST
 
 
@@ -99,7 +99,7 @@ def _read(path: Path, name: str) -> Image:
     except OSError as error:
         raise ImageError(f"{path}: {error.strerror}; let who runs the boot service read it") from error
     except (ImageError, UnicodeDecodeError) as error:
-        raise ImageError(f"{path}: {error}; build the image anew with playbooks/boot_image.yml") from error
+        raise ImageError(f"{path}: {error}; build the image again with playbooks/boot_image.yml") from error
     folder = path.parent
     build = folder.name if folder.parent.name == BUILDS and manifest.named(folder.name) else name
     return Image(name.partition("@")[0], build, folder, found)
@@ -112,7 +112,7 @@ def _verify(path: Path, its: File) -> None:
     except OSError as error:
         raise ImageError(f"{path}: {error.strerror}; let who runs the boot service read it") from error
     if found != its.sha256:
-        raise ImageError(f"{path}: SHA-256 is {found}, expected {its.sha256} by its manifest; build the image anew")
+        raise ImageError(f"{path}: SHA-256 is {found}, expected {its.sha256} by its manifest; build the image again")
 
 
 def _sha256(path: Path) -> str:
@@ -126,5 +126,5 @@ def _stamp(path: Path) -> Stamp:
     except OSError as error:
         raise ImageError(f"{path}: {error.strerror}; build the image with playbooks/boot_image.yml") from error
     if not stat.S_ISREG(found.st_mode):
-        raise ImageError(f"{path}: it is no regular file; build the image anew")
+        raise ImageError(f"{path}: not a regular file; build the image again")
     return (found.st_ctime_ns, found.st_size, found.st_ino)

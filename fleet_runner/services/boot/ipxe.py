@@ -109,7 +109,7 @@ def _discovered(desk: BootContext, request: Request, said: Identity, says: dict[
         kind = (says.get("manufacturer", ""), says.get("product", ""))
         desk.ledger.note(Discovered(name, desk.clock(), request.source, said.serial, said.uuid, *kind))
     if desk.fresh(name, "unknown", request.source):
-        log.info("a machine that nobody knows asks for a boot", mac=name, source=request.source, serial=said.serial)
+        log.info("an unknown machine asks for a boot", mac=name, source=request.source, serial=said.serial)
     return _waits(desk, "unknown")
 
 

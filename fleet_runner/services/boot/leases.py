@@ -27,7 +27,7 @@ async def lease(desk: BootContext, request: Request) -> Answer:
     """Take a lease: the boot of the node with this MAC address has an address, and a DHCP server lives."""
     if not trusted(desk, request):
         if desk.fresh("", "dhcp", request.source):
-            log.warning("refused", code="dhcp", why="a lease was told without the token", source=request.source)
+            log.warning("refused", code="dhcp", why="a lease was reported without the token", source=request.source)
         raise Unanswerable(401, "expected the bearer token of boot_dhcp_token")
     event, hardware, address = _read(await request.body(MOST_BODY))
     desk.ledger.note(Heartbeat("dhcp", desk.clock()))

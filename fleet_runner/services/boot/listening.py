@@ -19,7 +19,7 @@ def unreachable(listen: str, url: str, name: str) -> list[str]:
         return []
     port = parts.port or (HTTPS_PORT if parts.scheme == "https" else HTTP_PORT)
     host = parts.netloc.rpartition(":")[0] if parts.port else parts.netloc
-    return [f"nodes cannot reach {listen}, although they are told {url}; set {name} to {host}:{port}"]
+    return [f"nodes cannot reach {listen}, although their URL is {url}; set {name} to {host}:{port}"]
 
 
 def certificate(settings: Settings) -> ssl.SSLContext | None:
@@ -28,7 +28,7 @@ def certificate(settings: Settings) -> ssl.SSLContext | None:
     if chain is None or key is None or not settings.boot_secure_url:
         if chain or key or settings.boot_secure_url:
             raise SettingsError(
-                "TLS needs all of boot_secure_url, boot_certificate and boot_certificate_key; set what is missing"
+                "TLS needs all of boot_secure_url, boot_certificate and boot_certificate_key; set the missing ones"
             )
         return None
     return tls(chain, key, "boot_certificate")

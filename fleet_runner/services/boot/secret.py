@@ -33,7 +33,7 @@ def secret(folder: Path) -> bytes:
     if len(found) != SECRET_BYTES:
         raise SettingsError(
             f"{path}: found {len(found)} bytes, expected {SECRET_BYTES}; copy it from another boot service of this"
-            " fleet, or remove it: boots that are under way then start anew"
+            " fleet, or remove it: running boots then start again"
         )
     return found
 

@@ -61,7 +61,7 @@ def run(settings: Settings, store: Store, read: Callable[[], Fleet], tell: Told)
                 gc.set_threshold(*COLLECTED_AFTER)
                 async with told_of(systemd):
                     await serve(desk, listening, stop, tell)
-        tell("boot service: stopped; everything it was told is in the store")
+        tell("boot service: stopped; everything it received is in the store")
 
     systemd = Systemd()
     more_files()

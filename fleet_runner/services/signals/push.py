@@ -83,7 +83,7 @@ async def _admitted(reception: Reception, request: Request, way: str, node: str)
         token = context(body)
     holder = await reception.admission.admit(token, {INGEST}, reception.clock())
     if isinstance(holder, str):
-        raise Refused(HTTPStatus.UNAUTHORIZED, holder, "expected a token that is good for this")
+        raise Refused(HTTPStatus.UNAUTHORIZED, holder, "expected a token that is valid for this")
     _may(holder, door, node)
     if body is not None and not (node or holder.node):  # the context is a secret here, and names nobody
         text = f"name the node in the address, like /signals/{way}/gpu-03, or make a token for one node"

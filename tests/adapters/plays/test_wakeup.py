@@ -79,7 +79,7 @@ def test_a_bell_that_is_closed_can_still_be_rung(tmp_path: Path) -> None:
 
 def test_what_is_no_pipe_is_said_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / NAME).write_text("mine", "utf-8")
-    with pytest.raises(SettingsError, match="no named pipe; remove it"), hearing(tmp_path):
+    with pytest.raises(SettingsError, match="not a named pipe; remove it"), hearing(tmp_path):
         pass
     assert (tmp_path / NAME).read_text("utf-8") == "mine"
     (tmp_path / "file").write_text("", "utf-8")

@@ -135,7 +135,9 @@ def test_of_several_managers_the_one_that_names_the_computer_is_meant() -> None:
     tree[f"{ROOT}/Managers"]["Members"].append({"@odata.id": other})
     tree[other] = {"@odata.id": other, "Actions": reset("Manager.Reset", where=other)}
     with replayed(tree) as server, talk(server) as bmc:
-        with pytest.raises(BmcError, match=r"which of its managers \(.*/1, .*/2\) is the computer's cannot be told"):
+        with pytest.raises(
+            BmcError, match=r"which of its managers \(.*/1, .*/2\) belongs to the computer is unknown"
+        ):
             Updates(bmc).reset_bmc()
         tree[other]["Links"] = {"ManagerForServers": [{"@odata.id": f"{SYSTEM}/"}]}
         Updates(bmc).reset_bmc()

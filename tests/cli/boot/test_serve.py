@@ -55,7 +55,7 @@ def test_it_serves_until_it_is_told_to_stop_and_then_ends_well(tmp_path: Path) -
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
         assert process.stdout
-        assert process.stdout.read() == "boot service: stopped; everything it was told is in the store\n"
+        assert process.stdout.read() == "boot service: stopped; everything it received is in the store\n"
     assert (tmp_path / "state" / "boot.key").stat().st_mode & 0o777 == 0o600
 
 
@@ -134,7 +134,7 @@ def test_what_nodes_would_stumble_over_is_warned_of_at_the_start(
         monkeypatch.setenv(name, value)
     *warned, last = typed("boot", "serve").err.splitlines()
     for text in (
-        "nodes cannot reach 127.0.0.1:0, although they are told http://10.10.0.2:8480; set boot_listen to 10.10.0.2:",
+        "nodes cannot reach 127.0.0.1:0, although their URL is http://10.10.0.2:8480; set boot_listen to 10.10.0.2:",
         "set boot_secure_listen to boot.example:8443",
         "no-join.yml: No such file",
         "user-data.yaml.j2:1: ",

@@ -55,7 +55,7 @@ def test_a_breaker_is_shown_in_status_and_reset_by_name(store: Store, typed: Typ
     assert typed("breaker", "show").words.startswith("closed: automation takes nodes out")
     assert typed("breaker", "reset", "--reason", "nothing").code == 1
     trip(store, time.time())
-    assert "2 of 0 nodes were to leave service" in typed("breaker", "show").words
+    assert "2 of 0 nodes were about to leave service" in typed("breaker", "show").words
     assert "the circuit breaker is open since" in typed("status").words
     assert json.loads(typed("breaker", "show", "--json").out)["pause"] == 1800
     assert json.loads(typed("status", "--json").out)["breaker"]["trial"] == ""

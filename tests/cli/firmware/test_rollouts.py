@@ -139,9 +139,9 @@ def test_who_is_on_target_already_is_skipped(typed: Type, store: Store) -> None:
     """By the newest evidence of its firmware."""
     seen = Result("firmware_pins", Verdict.PASS, "1 component", observed={"versions": {"BMC": "1.2"}})
     store.record_by_hand(Stage.FIRMWARE, "bob", [Judged("gpu-1", 5.0, seen)], 5.0)
-    assert "everything is on its target already: 1 node, gpu-1" in typed(*START, "--node", "gpu-1,gpu-2", "-y").words
+    assert "everything is already on its target: 1 node, gpu-1" in typed(*START, "--node", "gpu-1,gpu-2", "-y").words
     assert store.rollout_members(1)[0] == Member(
-        "gpu-1", -1, RolloutStep.SKIPPED, "everything is on its target already"
+        "gpu-1", -1, RolloutStep.SKIPPED, "everything is already on its target"
     )
 
 

@@ -123,7 +123,7 @@ def test_a_job_is_done_now_and_the_command_says_how_it_ended(
 def test_a_sweep_is_asked_for(typed: Type, store: Store) -> None:
     """Whoever serves does it."""
     asked = typed("schedules", "run", "passive")
-    assert (asked.code, "each node at its own moment" in asked.words) == (0, True)
+    assert (asked.code, "each node at its own time" in asked.words) == (0, True)
     assert store.schedules()[1]["passive"].asked_at == pytest.approx(time.time(), abs=30)
 
 

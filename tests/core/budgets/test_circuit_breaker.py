@@ -42,11 +42,11 @@ def wants(count: int, *codes: str) -> list[Want]:
     ("count", "codes", "serving", "told"),
     [
         (5, ("xid.79",), 8, ""),  # a tiny fleet has none: so few nodes prove nothing
-        (6, ("xid.79",), 8, "6 of 8 nodes were to leave service within 60 min, more than 5"),
+        (6, ("xid.79",), 8, "6 of 8 nodes were about to leave service within 60 min, more than 5"),
         (10, ("xid.79",), 200, ""),
         (11, ("xid.79",), 200, "11 of 200 nodes had xid.79 within 60 min, more than 10"),
         (11, (), 200, ""),
-        (21, (), 200, "21 of 200 nodes were to leave service within 60 min, more than 20"),
+        (21, (), 200, "21 of 200 nodes were about to leave service within 60 min, more than 20"),
     ],
 )
 def test_it_opens_above_a_share_of_the_fleet(count: int, codes: tuple[str, ...], serving: int, told: str) -> None:

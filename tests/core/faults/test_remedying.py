@@ -312,7 +312,7 @@ def test_a_node_is_idle_if_everybody_says_so_who_can_tell(
     waits = replace(waits, alarms=(an_alarm(remedy=Remedy.REBOOT, code="node.test"),))
     decision = decide(waits, TIMING, NOW)
     assert (event(decision) is Event.REBOOT_NEEDED) is goes
-    assert goes or "its scheduler has work on it, or does not say" in decision.waiting
+    assert goes or "its scheduler has work on it, or does not answer" in decision.waiting
 
 
 def test_work_that_only_the_scheduler_knows_is_use() -> None:

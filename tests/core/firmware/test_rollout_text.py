@@ -49,6 +49,6 @@ def test_why_a_rollout_waits_is_said() -> None:
     assert waits(running(), members("w", 0)).startswith("The canary has room for 1 more;")
     assert "Wave 1 has room for 3 more" in waits(running(), members("aw"))
     assert "Wave 1 is full" in waits(running(), members("aaaaw"))
-    assert "As many failed as may" in waits(running(), members("ffdaaw"))
+    assert "The limit of failures is reached" in waits(running(), members("ffdaaw"))
     assert waits(running(), [*members("f", 0), *members("w")]).startswith("It will be stopped: gpu-00 of the canary")
     assert "Wave 1 is full" in waits(running(counts_from=6.0), members("fdaaaw"))

@@ -105,7 +105,7 @@ def test_planned_work_begins_and_is_released_after_the_hold() -> None:
     (cleared,), said = asked(IntentKind.RELEASE, conditions=planned | HELD)
     assert isinstance(cleared, ClearCondition)
     assert cleared.condition is Condition.HELD
-    assert said.sentence == "Released; it is in maintenance still: release it once more to end that."
+    assert said.sentence == "Released; it is still in maintenance: release it again to end that."
     (cleared,), _ = asked(IntentKind.RELEASE, conditions=planned)
     assert isinstance(cleared, ClearCondition)
     assert cleared.condition is Condition.MAINTENANCE

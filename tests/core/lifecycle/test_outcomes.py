@@ -58,7 +58,7 @@ def test_a_run_passes_only_when_all_was_asked_and_all_passed(results: tuple[Resu
     ("results", "end", "outcome", "sentence"),
     [
         ((GOOD, BAD), ended(PlayEnd.FAILED), Outcome.FAILED, "gpu: 7 GPUs"),
-        ((GOOD,), None, Outcome.UNKNOWN, "the play ended without a word about this node"),
+        ((GOOD,), None, Outcome.UNKNOWN, "the play ended without a result for this node"),
         ((GOOD,), ended(PlayEnd.UNREACHABLE, "no route"), Outcome.UNKNOWN, "unreachable: no route"),
         ((GOOD,), ended(PlayEnd.FAILED), Outcome.UNKNOWN, "a task failed: no reason given"),
         ((GOOD,), ended(PlayEnd.OWN, "no lease"), Outcome.UNKNOWN, "not the node: no lease"),

@@ -370,7 +370,7 @@ def test_tests_of_ours_end_before_anything_but_a_reboot() -> None:
         node = a_node(conditions={Condition.PENDING: held("why", detail=remedy)})
         decision = watch(a_view(node, latest=(tested,), runs=asked), TIMING, NOW)
         assert moved(decision) is event
-        assert event or decision.waiting == f"{remedy} pending, tests of ours have not ended: why"
+        assert event or decision.waiting == f"{remedy} pending, our own tests have not ended: why"
 
 
 def test_a_node_whose_sweeps_are_paused_is_left_alone() -> None:

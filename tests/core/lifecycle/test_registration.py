@@ -175,10 +175,10 @@ def test_only_a_registered_node_is_adopted() -> None:
          "it answers over ssh, and its BMC says: the machine is Off; is that its BMC?"),
         ((up(), identity(Verdict.FAIL, "its serial number is X, expected Y"), scheduler()),
          "its serial number is X, expected Y"),
-        ((up(), scheduler()), "nobody asked whose machine it is"),
+        ((up(), scheduler()), "its machine was not identified"),
         ((up(), identity()), "the scheduler does not know it"),
         ((up(), identity(), scheduler(Verdict.SKIPPED)), "the scheduler does not know it"),
-        ((up(), identity(), scheduler(Verdict.UNKNOWN)), "the scheduler's word is missing: drained: fan"),
+        ((up(), identity(), scheduler(Verdict.UNKNOWN)), "the scheduler's answer is missing: drained: fan"),
         ((up(), identity(), scheduler(takes_work=False)), "the scheduler gives it no work: drained: fan"),
     ],
 )  # fmt: skip

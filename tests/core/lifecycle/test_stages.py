@@ -125,7 +125,9 @@ def test_a_lost_run_that_only_read_is_tried_again() -> None:
     """After a pause."""
     lost = a_run(Stage.VERIFY, Outcome.LOST)
     view = a_view(a_node(State.VERIFY), runs=(lost,))
-    assert advance(view, TIMING, NOW).waiting == "not the node: verify lost; it is no try, and comes again soon"
+    assert (
+        advance(view, TIMING, NOW).waiting == "not the node: verify lost; it counts as no try, and is repeated soon"
+    )
     assert opens(advance(view, TIMING, NOW + 60)) is Stage.VERIFY
 
 
@@ -278,7 +280,7 @@ OURS = [
     (Outcome.SKIPPED, "gpu_burn: the profile has no burn_in.tests"),
     (Outcome.CANCELLED, "the play could not run (exit status 4)"),
     (Outcome.UNKNOWN, "not the node: Power: redfish_power: another driver is at its firmware"),
-    (Outcome.UNKNOWN, "the play ended without a word about this node"),
+    (Outcome.UNKNOWN, "the play ended without a result for this node"),
     (Outcome.UNKNOWN, "no check gave an answer"),
 ]
 """How runs end for what is ours: nothing was learnt of the node, nor did it fail to answer."""

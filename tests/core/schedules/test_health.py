@@ -45,4 +45,4 @@ def test_a_runner_that_is_late_says_what_follows_and_what_to_see_to() -> None:
     part = heard(15.2, 30.0, decides=True)
     assert not part.ok
     assert "15.2 s ago, expected at most 15 s; after 30 s they take its turn" in part.said
-    assert "see to the database" in part.said
+    assert "check the database" in part.said

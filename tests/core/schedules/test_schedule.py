@@ -65,12 +65,12 @@ def test_every_schedule_has_a_default_that_can_be_kept(name: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "why"), [
-    ("every 5min; jitter 10min", "its jitter of 600 s is longer than the 300 s between two of its moments"),
+    ("every 5min; jitter 10min", "its jitter of 600 s is longer than the 300 s between two of its times"),
     ("every 5min; jitter much", "'much' is no span of time"),
     ("17 3 * * *; jump", "'jump' is no time zone; expected one such as UTC or Europe/Berlin"),
     ("", "it has 0 fields, not 5"),
     ("sometimes", "it has 1 fields, not 5"),
-    ("never", "it has to come again; for a while, `fleet-runner schedules pause passive` stops it"),
+    ("never", "it must not be never; for a while, `fleet-runner schedules pause passive` stops it"),
 ])  # fmt: skip
 def test_a_schedule_that_cannot_be_kept_is_refused(text: str, why: str) -> None:
     """Before anything runs by it."""

@@ -30,10 +30,10 @@ def test_a_plan_is_said_in_words_where_words_are_right(text: str, said: str) -> 
 
 def test_the_spread_whose_it_is_and_the_rule_for_missed_moments_are_said() -> None:
     assert words(schedule("any", "17 3 * * *; jitter 1h; skip"), Scope.FLEET) == (
-        "every day at 03:17 (UTC), spread over 60 min; one runner for the fleet; those that were missed are left out"
+        "every day at 03:17 (UTC), spread over 60 min; one runner for the fleet; missed ones are skipped"
     )
     assert words(schedule("any", "every 4h", Scope.NODE), Scope.NODE).endswith(
-        "spread over 4 h; each node at its own moment; of those that were missed one is made up for"
+        "spread over 4 h; each node at its own time; of missed ones one is made up for"
     )
 
 

@@ -253,7 +253,7 @@ def test_a_breaker_closes_once_its_false_alarm_is_over(make_world: Callable[...,
     world.store.ask_breaker(Want("gpu-09", late, ()), Disruption(anew=True, may_try=False), LIMITS, late)
     assert world.store.judge_breaker(LIMITS, late) is None
     (ticket,) = world.store.tickets(open_only=False)
-    assert ticket.closed_because == "no node could be tried, and few want out of service any more"
+    assert ticket.closed_because == "no node could be tried, and few are about to leave service"
 
 
 def test_a_trial_that_does_not_help_opens_the_breaker_for_longer(make_world: Callable[..., TickContext]) -> None:

@@ -198,7 +198,7 @@ def test_who_is_not_fit_when_its_turn_comes_is_skipped(make_world: MakeWorld) ->
     world.store.leave_intent("gpu-03", IntentKind.HOLD, "ann", now=now)
     played(world, over, now=now)
     assert member(world, "gpu-03").detail == "it is held by ann: no reason given"
-    assert member(world, "gpu-04").detail == "everything is on its target already"
+    assert member(world, "gpu-04").detail == "everything is already on its target"
     assert standing_of(world).standing is RolloutStatus.DONE
 
 

@@ -73,7 +73,7 @@ def test_a_node_whose_processes_are_idle_waits_for_its_scheduler(make_world: Mak
     asked_to_reboot(world, now)
     now = pass_time(world, now, 300.0)
     assert states(world) == {State.PRODUCTION}
-    assert "its scheduler has work on it, or does not say" in next(iter(world.store.nodes())).waiting
+    assert "its scheduler has work on it, or does not answer" in next(iter(world.store.nodes())).waiting
     told = launched(world, Stage.DRAIN)
     assert len(told) > 2
     assert {each["reason"] for each in told} == {"REBOOT: a new kernel"}

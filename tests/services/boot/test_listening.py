@@ -38,7 +38,7 @@ def test_a_port_that_another_program_has_is_said_to_be_so() -> None:
 )
 def test_a_service_that_only_its_own_machine_could_reach_is_told_of(listen: str, url: str, told: str) -> None:
     (said,) = unreachable(listen, url, "boot_listen")
-    assert said == f"nodes cannot reach {listen}, although they are told {url}; set boot_listen to {told}"
+    assert said == f"nodes cannot reach {listen}, although their URL is {url}; set boot_listen to {told}"
 
 
 @pytest.mark.parametrize(

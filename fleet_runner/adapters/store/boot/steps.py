@@ -21,7 +21,7 @@ SENTENCES = {
     Milestone.CLOUD_INIT.value: "Its cloud-init asked for its seed",
     Milestone.PHONE_HOME.value: "Its cloud-init is done",
     Milestone.SSH.value: "It answers ssh",
-    "proved": "It told what only its BMC was given",
+    "proved": "It sent the nonce that only its BMC was given",
     "claimed": "It was given its document with secrets",
 }
 

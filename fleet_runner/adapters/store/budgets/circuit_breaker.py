@@ -60,7 +60,7 @@ def judge(connection: Connection, limits: Limits, now: float) -> Breaker | None:
         return None
     wanted = _wants(connection, wants.c.at > now - limits.within)
     if circuit_breaker.is_over(known, wanted, _in_play(connection), limits, now):
-        _close(connection, "no node could be tried, and few want out of service any more", now)
+        _close(connection, "no node could be tried, and few are about to leave service", now)
         return None
     if not known.trial:
         return known

@@ -26,7 +26,7 @@ _DISK = Trouble(
 )
 _READONLY = Trouble("it may not be written by this user", "correct the owner or mode of the file and its folder")
 _CORRUPT = Trouble(
-    "the file is damaged or is not a database", "restore it from a backup, or move it away and begin anew"
+    "the file is damaged or is not a database", "restore it from a backup, or move it away and start again"
 )
 _ABSENT = Trouble("it cannot be opened", "check that path and permissions are right")
 _GONE = Trouble(

@@ -31,7 +31,7 @@ class Listener:
             heard += [note.payload for note in self._own.notifies(timeout=0.0)] if heard else []
         except Exception as error:
             self.close()
-            raise StoreError(f"store {self._database.where}: nothing is heard any more ({error})") from error
+            raise StoreError(f"store {self._database.where}: notifications stopped ({error})") from error
         return frozenset(heard)
 
     def close(self) -> None:

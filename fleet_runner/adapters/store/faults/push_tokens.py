@@ -36,7 +36,7 @@ def rotate(connection: Connection, token: Token, until: float) -> int:
     mine = update(tokens).where(tokens.c.name == token.name, tokens.c.revoked_at.is_(None), good)
     shorter = case((tokens.c.until < until, tokens.c.until), else_=until)
     if not connection.execute(mine.values(until=shorter)).rowcount:
-        raise ConflictError(f"token {token.name}: none of that name is good; make one anew")
+        raise ConflictError(f"token {token.name}: none of that name is valid; create a new one")
     return _added(connection, token)
 
 

@@ -168,7 +168,7 @@ def _news(before: Flash, after: Flash) -> str:
         said = {Phase.SENT: f"the BMC took the image{where}", Phase.UPDATED: "the BMC has written the image"}
         return said.get(after.phase, f"it is {after.phase.value}")
     if after.task != before.task:
-        return f"the BMC goes on with it{where}"
+        return f"the BMC continues it{where}"
     if after.activated > before.activated:
         return "the BMC took the reset"
     if after.intended_at != before.intended_at:

@@ -44,10 +44,10 @@ def restore(url: str, file: Path, now: float) -> Restored:
     head = _head(file)
     if _is_sqlite(url):
         if not head.startswith(SQLITE):
-            raise StoreError(f"backup {file}: it is no SQLite store; expected what `db backup` wrote of one")
+            raise StoreError(f"backup {file}: not a SQLite store; expected a file that `db backup` wrote of one")
         return _restore_sqlite(_path(url), file, now)
     if not head.startswith(DUMP):
-        raise StoreError(f"backup {file}: it is no dump of PostgreSQL; expected what `db backup` wrote of one")
+        raise StoreError(f"backup {file}: not a dump of PostgreSQL; expected a file that `db backup` wrote of one")
     return _restore_postgresql(url, file, now)
 
 
@@ -96,7 +96,7 @@ def _restore_postgresql(url: str, file: Path, now: float) -> Restored:
     listed = _run("pg_restore", url, ["--list", str(file)])
     known = _SCHEMA.search(_run("pg_restore", url, ["--data-only", "--table=alembic_version", "--file=-", str(file)]))
     if known is None:
-        raise StoreError(f"backup {file}: it is no store of fleet-runner; nothing was changed")
+        raise StoreError(f"backup {file}: not a store of fleet-runner; nothing was changed")
     with _draft(file.with_name(f".{file.name}.list"), keep=False) as some:
         some.write_text("\n".join(x for x in listed.splitlines() if "TABLE DATA public alembic_version" not in x))
         how = ["--exit-on-error", "--single-transaction", "--no-owner", "--no-privileges", f"--use-list={some}"]
@@ -112,7 +112,7 @@ def _marked(url: str, file: Path, now: float, schema: str | None = None) -> Rest
                 connection.execute(text("INSERT INTO alembic_version VALUES (:found)"), {"found": schema})
             found = revision(connection)
             if found is None or newer(found):
-                what = f"its schema is {found}" if found else "it is no store of fleet-runner"
+                what = f"its schema is {found}" if found else "not a store of fleet-runner"
                 raise StoreError(
                     f"backup {file}: {what}; update this fleet-runner, or name another; nothing was changed"
                 )

@@ -36,7 +36,7 @@ def create(database: Database) -> None:
     if shared and found is not None and (steps := missing(found)):
         raise StoreError(
             f"store {database.where}: its schema is {found}, this fleet-runner expects {steps[-1].revision}; others "
-            f"may use it, so it is migrated on a person's word alone: end them, then `fleet-runner db migrate`"
+            f"may use it, so only a person may migrate it: end them, then `fleet-runner db migrate`"
         )
     migrate(database)
 

@@ -32,7 +32,7 @@ BY = "db restore"
 JUMP = 1_000_000
 """How far fences and versions jump: what was given out in the lost time is old, however much it was."""
 
-UNSEEN = "It was not looked at since the store was restored from a backup; the next tick says what it waits for."
+UNSEEN = "Not checked since the store was restored from a backup; the next tick shows what it waits for."
 """What `status` says until then: what a node waited for when the backup was made is as old as that."""
 
 BEGINS = MOVING | {State.REGISTERED}

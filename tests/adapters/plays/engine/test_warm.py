@@ -117,7 +117,7 @@ def test_an_orphaned_fork_is_found_and_ended(site: Site) -> None:
     os.kill(pid, signal.SIGSTOP)
     os.kill(supervisor, signal.SIGKILL)
     found = site.wait_for(B1, BatchState.ORPHANED)
-    assert "processes go on" in found.detail
+    assert "processes are still running" in found.detail
     engine.stop(site.settings, B1)
     assert site.look(B1).state is BatchState.LOST
     assert processes.tagged(B1) == ()

@@ -43,9 +43,9 @@ def test_one_takes_the_place_of_those_of_its_name(store: Store) -> None:
     store.rotate_token(replace(TOKEN, digest="b" * 64, made_at=10.0), until=20.0)
     store.rotate_token(replace(TOKEN, digest="c" * 64, made_at=12.0, until=500.0), until=30.0)
     assert [(each.digest[0], each.until) for each in store.tokens()] == [("a", 20.0), ("b", 30.0), ("c", 500.0)]
-    with pytest.raises(ConflictError, match="none of that name is good"):
+    with pytest.raises(ConflictError, match="none of that name is valid"):
         store.rotate_token(replace(TOKEN, digest="d" * 64, made_at=600.0), until=700.0)
     assert store.revoke_token("vector", 700.0)
-    with pytest.raises(ConflictError, match="none of that name is good"):
+    with pytest.raises(ConflictError, match="none of that name is valid"):
         store.rotate_token(replace(TOKEN, digest="e" * 64, made_at=13.0), until=20.0)
     assert len(store.tokens()) == 3

@@ -80,7 +80,7 @@ def test_a_flash_from_intent_to_end_is_one_story(stocked: Store) -> None:
         "bios_2.1.bin is about to be sent, attempt 1: BIOS from 2.0 to 2.1.",
         "the BMC never took the image; bios_2.1.bin is about to be sent again.",
         "the BMC took the image (task /t/7).",
-        "the BMC goes on with it (task /t/8).",
+        "the BMC continues it (task /t/8).",
         "the BMC has written the image.",
         "a reset of the host is about to be sent, so that it runs (number 1).",
         "the BMC took the reset.",

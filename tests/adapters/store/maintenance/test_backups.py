@@ -186,7 +186,7 @@ def test_a_damaged_file_or_another_one_changes_nothing(
 ) -> None:
     other = tmp_path / "other"
     other.write_text("Dear diary")
-    with pytest.raises(StoreError, match="expected what `db backup` wrote of one"):
+    with pytest.raises(StoreError, match="expected a file that `db backup` wrote of one"):
         restore(url, other, NOW)
     with pytest.raises(StoreError, match="No such file"):
         restore(url, tmp_path / "none", NOW)
@@ -204,7 +204,7 @@ def test_a_store_of_something_else_is_no_backup(sqlite_urls: UrlMaker, tmp_path:
     made = sqlite3.connect(file)
     made.execute("CREATE TABLE invoices (id int)")
     made.close()
-    with pytest.raises(StoreError, match="it is no store of fleet-runner"):
+    with pytest.raises(StoreError, match="not a store of fleet-runner"):
         restore(url, file, NOW)
     Store.open(url).close()
 
