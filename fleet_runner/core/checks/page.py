@@ -9,14 +9,14 @@ from fleet_runner.core.checks.reads import READS
 from fleet_runner.core.checks.verdicts import Remedy
 
 FOLLOWS: dict[Remedy, str] = {
-    Remedy.RECORD: "nothing by itself; it is kept",
-    Remedy.WATCH: "somebody looks again sooner",
+    Remedy.RECORD: "nothing by itself; it is recorded",
+    Remedy.WATCH: "it is checked again sooner",
     Remedy.RECABLE: "a technician moves, adds, cleans or replaces a cable or module",
     Remedy.RESTART: "the service is restarted once the node is idle, and the node verified",
     Remedy.RESET: "the GPUs are reset once the node is idle, and the node verified",
     Remedy.REBOOT: "the node is rebooted once it is idle, and verified",
     Remedy.POWER_CYCLE: "the node loses power and gets it back once it is idle, and is verified",
-    Remedy.REFLASH: "firmware or a setting is brought to its pin",
+    Remedy.REFLASH: "firmware or a setting is updated to its pin",
     Remedy.TRIAGE: "the node leaves production; a person decides",
     Remedy.RMA: "the part goes back, once a person has confirmed it",
 }
@@ -144,8 +144,8 @@ def _manner(check: Check) -> str:
 
 def _more(check: Check) -> list[str]:
     told = {
-        "- It remembers what it saw the last time, and judges what has changed since.": check.remembers,
-        "- It holds what it read against the designed cables.": check.needs_fabric,
+        "- It remembers its last observation, and judges the changes since.": check.remembers,
+        "- It compares what it read with the designed cables.": check.needs_fabric,
     }
     return [sentence for sentence, so in told.items() if so]
 

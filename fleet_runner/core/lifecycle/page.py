@@ -14,33 +14,34 @@ Generated from `fleet_runner/core/lifecycle/states.py` by `make docs`: change th
 ![The states of a node and what moves it between them](lifecycle.svg)
 
 Only the runner moves a node, and only along a row of the second table; the row's sentence goes into the node's
-history. A *held* node never moves, whoever asks. Every way from `registered` to `production` leads through `burn_in`,
-but that of a node that a person adopts because it serves already.
+history. A *held* node never moves, whoever asks. Every path from `registered` to `production` leads through
+`burn_in`, except for a node that a person adopts because it is already in service.
 
-A *watched* fabric is no node: it stands beside the lifecycle, is swept on a schedule and moves nowhere but out.
+A *watched* fabric is not a node: it is swept on a schedule, and only retirement moves it.
 """
 
 _STATES = """## States
 
-A state with stages is *moving*: the runner works towards the next one, within the deadline. A stage that brings no
+A state with stages is *moving*: the runner works towards the next one, within the deadline. A stage without a
 verdict (a node that does not answer, a tool that hangs) is tried again, at most as often as the table says.
-No stay is over because nobody looked: where a try came late, as while the runner was away, its queue paused or full,
-the deadline ends it only after another one. What failed of ours is no try, and no deadline ends on it: a run that was
-lost or could not begin, a lease that somebody holds, a store, a scheduler or a boot service that is away, a login
-or a route that our ssh lacks, a test that nobody asked for. `status` says "not the node" then, and why; the stage
-comes again within 15 minutes. No node is switched off or on for a network boot while no boot service is heard.
+A missing look never ends a stay: if a try came late, because the runner was away, or its queue paused or full, the
+deadline counts only after another try. Our own failures count as no try, and no deadline ends on them: a run that
+was lost or could not begin, a lease that another process holds, a store, a scheduler or a boot service that is
+away, a login or a route that our ssh lacks, a test that was not requested. `status` then says "not the node", and
+why; the stage is repeated within 15 minutes. While no boot service reports, no node is switched off or on for a
+network boot.
 """
 
 _TRANSITIONS = """## Transitions
 
-A move is the row's own sentence. `passed`, `failed` and `overdue` come from the runner, `start` from the source of
-truth, `reboot_needed` and `triage_needed` from a fault that a check found, or from a person, `firmware_needed` from a
-person or a rollout, never from a check that found drift; the others from people.
+The history records the row's sentence. `passed`, `failed` and `overdue` come from the runner, `start` from the
+source of truth, `reboot_needed` and `triage_needed` from a fault that a check found, or from a person,
+`firmware_needed` from a person or a rollout, never from a check that found drift; the others from people.
 """
 
 _RESTS = """## What a node's way to a person rests on
 
-Each move to `onboard`, `triage`, `rma` or `firmware_failed`, and what it takes. No move rests on our own failures.
+Each move to `onboard`, `triage`, `rma` or `firmware_failed`, and what it requires. Our own failures never cause one.
 """
 
 RESTS = {
@@ -58,27 +59,27 @@ WAITS_FOR_A_PERSON = (State.ONBOARD, State.TRIAGE, State.RMA, State.FIRMWARE_FAI
 
 _STAGES = """## Stages
 
-Each is the playbook of its name. A run that outlives its deadline is ended; a run whose end nobody saw is *lost*, and
-is tried again, which must ruin nothing.
+Each is the playbook of its name. A run over its deadline is ended; a run whose end nobody saw is *lost*, and is
+repeated, so a repetition must do no harm.
 """
 
 _MILESTONES = """## Milestones of a network boot
 
 `provision` and `reboot` watch a node that boots from the fleet's own boot service, milestone by milestone. The wait
-ends when a milestone is not come to within its limit, counted by the runner's own clock, and the finding of its row
-then has a ticket. A machine that says something else than is expected of the node, and asks from the node's own
-address, is the finding `boot.identity` instead; a node that its BMC says is off is `boot.off`.
+ends when a milestone is not reached within its limit, by the runner's own clock, and the finding of its row
+then has a ticket. If a machine reports another identity than expected of the node, from the node's own
+address, the finding is `boot.identity` instead; if the node is off according to its BMC, `boot.off`.
 
-A node must answer only for itself, and nobody else can make it fail. The check is UNKNOWN, says what to look at, and
-the stage comes again without having been a try, where
+A node answers only for itself, and nobody else can make it fail. The check is UNKNOWN, says what to check, and
+the stage is repeated without counting as a try, if
 
-- no boot service was heard lately, or one began to serve, or was away, while the node waited;
-- no DHCP server was heard since the node was armed;
-- the boot service refused something: an image, a document, an address that it was told no lease of;
+- no boot service reported lately, or one began to serve, or was away, while the node waited;
+- no DHCP server reported since the node was armed;
+- the boot service refused something: an image, a document, an address without a reported lease;
 - another machine asked in the node's place from elsewhere;
 - several nodes stopped at the same place, and none came past it lately;
-- a node that leased an address is not given iPXE, nobody else was lately, and its boot before this one did not stop
-  there;
+- the node leased an address but did not get iPXE, no other node got it lately, and its boot before this one did not
+  stop there;
 - the runner's ssh fails by itself: it has no route, no login, or knows other host keys.
 """
 

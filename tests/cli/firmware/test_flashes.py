@@ -223,7 +223,7 @@ def test_nothing_is_settled_while_somebody_is_at_it(store: Store, typed: Type) -
     store.lease("gpu-01", DRIVER, run=None, now=time.time(), seconds=60)
     said = typed("firmware", "settle", "gpu-01", "--reason", "idle", "--yes")
     assert said.code == Exit.NO
-    assert f"{DRIVER} is at the firmware of gpu-01" in said.err
+    assert f"{DRIVER} works on the firmware of gpu-01" in said.err
     assert store.open_flash("gpu-01") is not None
 
 

@@ -65,7 +65,7 @@ def test_the_queue_says_what_runs_where_and_why_something_waits(typed: Type) -> 
 def test_the_queue_is_paused_with_a_reason_and_resumed(shared: Store, typed: Type) -> None:
     assert typed("queue", "pause", "--reason", " ").code == 2
     assert typed("queue", "pause", "--reason", "a switch is replaced", "--by", "ann").code == 0
-    assert "The queue is paused by ann: a switch is replaced. To go on" in typed("queue").words
+    assert "The queue is paused by ann: a switch is replaced. To continue" in typed("queue").words
     assert json.loads(typed("queue", "--json").out)["paused"]["by"] == "ann"
     assert shared.take_parcels("r1-a5a777", SECONDS) == ()
     assert typed("queue", "resume").code == 0

@@ -83,7 +83,7 @@ def test_without_trackers_tickets_are_here_alone(typed: Type, ticketed: Path) ->
         in typed("ticket", "trackers").words
     )
     assert typed("ticket", "trackers", "--json").out.strip() == "[]"
-    assert "error: no tracker is configured; docs/trackers.md" in " ".join(typed("ticket", "sync").err.split())
+    assert "error: no tracker is configured; see docs/trackers.md" in " ".join(typed("ticket", "sync").err.split())
 
 
 def test_a_sync_tells_now_and_says_why_something_waits(

@@ -82,7 +82,7 @@ def test_a_node_that_is_worked_on_waits_without_a_deadline(state: State) -> None
     decision = decide(view, TIMING, NOW + 1e9)
     assert decision.actions == ()
     assert decision.waiting.startswith(
-        f"observing: {OF_STATES[state]} would go on; fleet-runner mode act --node gpu-01"
+        f"observing: {OF_STATES[state]} would continue; fleet-runner mode act --node gpu-01"
     )
     late = a_run(stage_of(state), Outcome.UNKNOWN, ended_at=NOW + 1e6)
     again = decide(replace(view, modes=replace(ACTING, since=NOW + 1e6), runs=(late,)), TIMING, NOW + 1e6 + 1)
@@ -126,7 +126,7 @@ def test_what_a_person_asked_for_before_waits_when_its_mode_is_lowered() -> None
     theirs = {name: replace(each, by="ann") for name, each in PENDING.items()}
     decision = decide(a_view(a_node(conditions=theirs), modes=Modes(), latest=(usage(in_use=False),)), TIMING, NOW)
     assert [each.stage for each in decision.actions if isinstance(each, OpenRun)] == [Stage.HEALTH_PASSIVE]
-    assert decision.waiting.startswith("observing: reboot would go on")
+    assert decision.waiting.startswith("observing: reboot would continue")
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_what_the_door_holds_back_is_looked_at_again_later() -> None:
     view = a_view(a_node(State.TRIAGE), modes=Modes(), runs=(a_run(Stage.COLLECT), looked))
     decision = decide(view, TIMING, NOW + 60)
     assert decision.actions == ()
-    assert decision.waiting.startswith("observing: tests would go on")
+    assert decision.waiting.startswith("observing: tests would continue")
     assert decision.wake_at == NOW + 360.0
 
 

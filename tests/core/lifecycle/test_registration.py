@@ -54,7 +54,7 @@ def test_day_0_of_a_machine_that_is_off_begins_by_itself() -> None:
 def test_where_it_may_not_begin_it_is_said_what_would() -> None:
     decision = decide(surveyed(power("Off"), modes=Modes()), TIMING, NOW)
     assert decision.actions == ()
-    assert decision.waiting.startswith("its BMC says: the machine is Off; observing: provision would go on")
+    assert decision.waiting.startswith("its BMC says: the machine is Off; observing: provision would continue")
     assert decision.wake_at == NOW - 10 + FAR
 
 
