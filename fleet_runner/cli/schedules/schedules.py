@@ -80,9 +80,7 @@ def run(name: Name) -> None:
             raise typer.Exit(Exit.NO)
         if KNOWN[name].whose is not Scope.FLEET:
             store.ask_schedule(name)
-            console.print(
-                f"{name}: requested; a serving runner begins it, each {KNOWN[name].whose} at its own moment"
-            )
+            console.print(f"{name}: requested; a serving runner begins it, each {KNOWN[name].whose} at its own time")
             return
         with explained(INTERRUPTED):
             row = run_now(settings, store, name, f"{described(settings).id}, by {whoami()}")
