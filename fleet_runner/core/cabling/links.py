@@ -35,7 +35,7 @@ class PortTakenError(ValueError):
 def matching(links: Iterable[Link]) -> dict[Port, Port]:
     """Return each port's other end. Raises TakenError for a port with two cables or a cable onto itself."""
     told = tuple(links)
-    ends = dict(zip(chain.from_iterable(told), chain.from_iterable(map(_TURNED, told)), strict=True))
+    ends = far_ends(told)
     return ends if len(ends) == 2 * len(told) else replaced({}, (), told)
 
 
@@ -49,6 +49,11 @@ def undesigned(links: Collection[Link], expected: Mapping[Port, Port]) -> list[L
     """Return the links that are not designed. `expected` is what `matching` returns."""
     designed = map(expected.get, map(itemgetter(0), links))
     return [joined for joined, far in zip(links, designed, strict=True) if far != joined[1]]
+
+
+def far_ends(links: Collection[Link]) -> dict[Port, Port]:
+    """Return each port's other end; of a port with two cables that of the last."""
+    return dict(zip(chain.from_iterable(links), chain.from_iterable(map(_TURNED, links)), strict=True))
 
 
 def replaced(ends: Mapping[Port, Port], without: Iterable[Link], links: Iterable[Link]) -> dict[Port, Port]:
