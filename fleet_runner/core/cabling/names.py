@@ -132,7 +132,9 @@ Spoken = tuple[str, Mapping[str, Port]]
 
 def device_of(name: str, known: Names) -> Spoken:
     """Return a device by its name in the design, or where one of both has a domain and the other has not."""
-    found = name if name in known.spoken else known.whole.get(name, short(name))
+    if name in known.spoken:
+        return name, known.spoken[name]
+    found = known.whole.get(name, short(name))
     if found not in known.spoken:
         found = known.folded.get(name.casefold()) or known.folded.get(short(name).casefold(), "")
         if "." in name and "." in found and found.casefold() != name.casefold():
