@@ -7,13 +7,24 @@ somebody wrote on the node, or what it came with. Two ends that claim one port a
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 
 from fleet_runner.core.cabling.directors import cables
-from fleet_runner.core.cabling.ends import adapter_port, bare, bind_end, made_up, port_of
+from fleet_runner.core.cabling.ends import (
+    adapter_port,
+    bare,
+    bind_end,
+    made_up,
+    switch_port,
+    switch_ports,
+)
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import Names, Spoken, device_of, short
 from fleet_runner.core.cabling.numbering import numbered, unmapped_ports
 from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
+from fleet_runner.core.checks.parsers.fabric_links import FabricLinks, Face
+
+_NOBODY: Spoken = ("", {})
 
 MANY_RENEWED = 10
 """Adapters and switches that may be new at once, however few GUIDs are known."""
@@ -66,7 +77,7 @@ def bind(seen: Iterable[FabricLink], known: Names, unanswered: Iterable[FabricPo
 
 
 def _bound(
-    told: tuple[FabricLink, ...],
+    told: FabricLinks,
     known: Names,
     unanswered: Iterable[FabricPort],
     shared: Collection[tuple[str, str]] = (),
@@ -74,38 +85,51 @@ def _bound(
     """Return what is seen; of an end whose description is in `shared` nothing but a GUID says which it is."""
     known = numbered(known, told)
     nameless: set[str] = set()
-    switches: dict[str, Spoken] = {}
+    doubted = {at for at, face in enumerate(told.faces if shared else ()) if _is_doubted(face, known, shared)}
+    switches = [
+        switch_ports(face.name, face.guid, known) if face.kind == "SW" and at not in doubted else _NOBODY
+        for at, face in enumerate(told.faces)
+    ]
+    spoken = [numbers for _, numbers in switches]
 
-    def bound(end: FabricPort) -> Port:
-        doubted = bool(shared) and (end.name, end.kind) in shared and end.guid not in known.guids
-        return (None if doubted else port_of(end, known, switches)) or _made_up(end, nameless)
+    def bound(face: int, number: int) -> Port:
+        name, kind, guid = told.faces[face]
+        if kind == "SW":
+            port = switch_port(name, number, switches[face])
+        else:
+            port = None if face in doubted else known.guids.get(guid) or adapter_port(name, number, known)
+        return port or _made_up(told.port(face, number), nameless)
 
-    ends = [(bound(a), bound(b)) for a, b, _, _ in told]
-    ports = {port for pair in ends for port in pair}
-    if len(ports) < 2 * len(ends):
+    near, far = (
+        [spoken[face].get(str(number)) or bound(face, number) for face, number in zip(faces, numbers, strict=True)]
+        for faces, numbers in ((told.near, told.near_ports), (told.far, told.far_ports))
+    )
+    ends = list(zip(near, far, strict=True))
+    if len({*near, *far}) < 2 * len(ends):
         ends = _undoubted(told, ends, known, nameless)
-        ports = {port for pair in ends for port in pair}
-    rates = {rate: _rate(*rate) for rate in {(width, speed) for _, _, width, speed in told}}
-    links = {link(*pair): rates[each[2:]] for pair, each in zip(ends, told, strict=True)}
-    unknown = {port.device for port in ports}.difference(known.spoken)
-    strangers = {port.device: end for end, port in _each(told, ends) if port.device in unknown} if unknown else {}
+    rates = {rate: _rate(*rate) for rate in set(told.rates)}
+    links = dict(zip(starmap(link, ends), map(rates.__getitem__, told.rates), strict=True))
+    unknown = {port[0] for pair in ends for port in pair}.difference(known.spoken)
+    strangers = {port.device: end for end, port in _each(told, ends, unknown)}
     alone = frozenset(bind_end(end, known) for end in unanswered)
     said = _contradicted(told, ends, known) if known.guids else {}
     unmapped = unmapped_ports(told, known)
     names = tuple(sorted({name for name, _ in shared}))
-    adapters = _unnamed_adapters(_each(told, ends), nameless, known) if nameless else {}
+    adapters = _unnamed_adapters(_each(told, ends, nameless), known)
     return Bound(
         links, frozenset(nameless), strangers, *_by_guid(told, ends, known), alone, said, unmapped, adapters, names
     )
 
 
-def _unnamed_adapters(
-    ends: Iterable[tuple[FabricPort, Port]], nameless: Collection[str], known: Names
-) -> dict[str, Port]:
+def _is_doubted(face: Face, known: Names, shared: Collection[tuple[str, str]]) -> bool:
+    return (face.name, face.kind) in shared and face.guid not in known.guids
+
+
+def _unnamed_adapters(nameless: Iterable[tuple[FabricPort, Port]], known: Names) -> dict[str, Port]:
     """Return what nameless ends call themselves that the design does not name, on devices that it does."""
     found: dict[str, Port] = {}
-    for end, port in ends:
-        if port.device in nameless and end.kind != "SW":
+    for end, port in nameless:
+        if end.kind != "SW":
             name, _, adapter = end.name.rpartition(" ")
             device, spoken = device_of(name, known)
             if spoken and adapter not in spoken:
@@ -113,14 +137,14 @@ def _unnamed_adapters(
     return found
 
 
-def _shared(known: Names, seen: Iterable[FabricLink]) -> frozenset[tuple[str, str]]:
+def _shared(known: Names, seen: FabricLinks) -> frozenset[tuple[str, str]]:
     """Return the descriptions, each with its kind, of devices that two of the fabric seem to be, by two spellings.
 
     Two spellings are one device where none of its adapters, nor its GUID as a switch, is told by both otherwise.
     """
     spellings: dict[str, dict[str, set[tuple[str, str]]]] = {}
     told: dict[tuple[str, str], set[str]] = {}
-    for name, kind, guid in {(end.name, end.kind, end.guid) for each in seen for end in each[:2]}:
+    for name, kind, guid in seen.faces:
         told.setdefault((name, kind), set()).add(guid)
     for name, kind in told:
         host = "" if kind == "SW" else name.rpartition(" ")[0]
@@ -142,15 +166,32 @@ def _token(name: str, kind: str) -> str:
     return "" if kind == "SW" else name.rpartition(" ")[2].casefold()
 
 
-def _each(told: Iterable[FabricLink], ends: Iterable[tuple[Port, Port]]) -> Iterator[tuple[FabricPort, Port]]:
-    """Yield every end with the port that it was found to be."""
-    for each, (a, b) in zip(told, ends, strict=True):
-        yield each.a, a
-        yield each.b, b
+def _each(
+    told: FabricLinks, ends: Collection[tuple[Port, Port]], devices: Collection[str]
+) -> Iterator[tuple[FabricPort, Port]]:
+    """Yield every end that was found to be a port of some devices, with that port."""
+    for at, pair in enumerate(ends if devices else ()):
+        for port, faces, numbers in zip(pair, (told.near, told.far), (told.near_ports, told.far_ports), strict=True):
+            if port.device in devices:
+                yield told.port(faces[at], numbers[at]), port
+
+
+def _of_faces(
+    told: FabricLinks, ends: Iterable[tuple[Port, Port]], faces: Collection[int]
+) -> Iterator[tuple[FabricPort, Port]]:
+    """Yield every end of some faces with the port that it was found to be."""
+    if not faces:
+        return
+    rows = zip(told.near, told.near_ports, told.far, told.far_ports, ends, strict=True)
+    for face, number, other, other_number, (a, b) in rows:
+        if face in faces:
+            yield told.port(face, number), a
+        if other in faces:
+            yield told.port(other, other_number), b
 
 
 def _by_guid(
-    told: Iterable[FabricLink], ends: Iterable[tuple[Port, Port]], known: Names
+    told: FabricLinks, ends: Iterable[tuple[Port, Port]], known: Names
 ) -> tuple[Mapping[Port, str], Mapping[Port, str], frozenset[Port]]:
     """Return what known GUIDs tell: `lost`, `renewed` and `certain` of Bound.
 
@@ -159,38 +200,41 @@ def _by_guid(
     """
     if not known.guids:
         return {}, {}, frozenset()
-    seen = {guid for each in told for guid in (each.a.guid, each.b.guid)}
+    seen = {face.guid for face in told.faces}
     lost = {port: guid for guid, port in known.guids.items() if guid not in seen}
     certain = frozenset(port for guid, port in known.guids.items() if guid in seen)
     standing = {port.device for port in certain}
     switches = {port.device: port for port in lost if port.device not in standing}
     renewed: dict[Port, str] = {}
-    for end, port in _each(told, ends) if lost else ():
+    others = {at for at, face in enumerate(told.faces) if face.guid not in known.guids} if lost else set[int]()
+    for end, port in _of_faces(told, ends, others):
         own = switches.get(port.device) if end.kind == "SW" else port
-        if own and own in lost and end.guid not in known.guids:
+        if own and own in lost:
             renewed[own] = end.guid
     if len(renewed) > max(MANY_RENEWED, len(known.guids) - len(lost)):
         return {}, {}, certain
     return lost, renewed, certain
 
 
-def _contradicted(told: Iterable[FabricLink], ends: Iterable[tuple[Port, Port]], known: Names) -> dict[Port, Said]:
+def _contradicted(told: FabricLinks, ends: Iterable[tuple[Port, Port]], known: Names) -> dict[Port, Said]:
     """Return what the descriptions of adapters say that are known by their GUIDs, where it is another port."""
     found: dict[Port, tuple[Port, FabricPort]] = {}
-    for end, port in _each(told, ends):
-        if end.kind != "SW" and end.guid in known.guids:
-            named = adapter_port(end, known)
-            if named and named != port and named.device in known.spoken:
-                found[port] = (named, end)
+    faces = {at for at, face in enumerate(told.faces) if face.kind != "SW" and face.guid in known.guids}
+    for end, port in _of_faces(told, ends, faces):
+        named = adapter_port(end.name, end.port, known)
+        if named and named != port and named.device in known.spoken:
+            found[port] = (named, end)
     built = {port: guid for guid, port in known.guids.items()} if found else {}
     return {port: Said(named, built.get(named, ""), end) for port, (named, end) in found.items()}
 
 
 def _undoubted(
-    told: Iterable[FabricLink], ends: Iterable[tuple[Port, Port]], known: Names, nameless: set[str]
+    told: FabricLinks, ends: Iterable[tuple[Port, Port]], known: Names, nameless: set[str]
 ) -> list[tuple[Port, Port]]:
     """Make ends up that claim a port which another end claims as well, unless a GUID speaks for them."""
-    claims = dict(_each(told, ends))
+    claims = {
+        end: port for each, pair in zip(told, ends, strict=True) for end, port in zip(each[:2], pair, strict=True)
+    }
     counted = Counter(claims.values())
     for end, port in claims.items():
         if counted[port] > 1 and end.guid not in known.guids:

@@ -42,12 +42,12 @@ class Component:
 
 def diff(expected: Mapping[Port, Port], observed: Mapping[Port, Port]) -> tuple[Component, ...]:
     """Return every fault, in the order of its first port; both arguments are what `links.matching` returns."""
-    differing = {port for port, far in expected.items() if observed.get(port) != far}
-    differing.update(port for port in observed if port not in expected)
-    ends = sorted(port for port in differing if port not in expected or port not in observed)
+    ports = {port for port, far in expected.items() if observed.get(port) != far}
+    ports.update(port for port in observed if port not in expected)
+    ends = sorted(port for port in ports if port not in expected or port not in observed)
     seen: set[Port] = set()
     components: list[Component] = []
-    for start in (*ends, *sorted(differing)):
+    for start in (*ends, *sorted(ports)):
         if start not in seen:
             component = _walk(start, expected, observed)
             seen.update(component.ports)

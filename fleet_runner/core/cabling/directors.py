@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from fleet_runner.core.cabling.links import Port
 from fleet_runner.core.checks.parsers.discovery import FabricLink
+from fleet_runner.core.checks.parsers.fabric_links import FabricLinks, columns
 
 _ASIC = re.compile(r"MF0;([^:;]+):[^/:;]*/([LS])0*([0-9]{1,3})/U0*([0-9]{1,2})", re.ASCII)
 _PORT = re.compile(
@@ -49,12 +50,12 @@ def port_key(interface: str) -> str:
     return f"L{found[1]}/U{found[2]}/{found[3]}" if found else ""
 
 
-def cables(seen: Iterable[FabricLink]) -> tuple[FabricLink, ...]:
+def cables(seen: Iterable[FabricLink]) -> FabricLinks:
     """Return the links that are not inside one director."""
-    told = tuple(seen)
-    if not any(asic(name) for name in {each.a.name for each in told}):
+    told = columns(seen)
+    if not any(asic(face.name) for face in told.faces):
         return told
-    return tuple(each for each in told if not _inside(each))
+    return columns(each for each in told if not _inside(each))
 
 
 def _inside(joined: FabricLink) -> bool:

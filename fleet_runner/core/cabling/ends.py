@@ -28,19 +28,23 @@ def names_no_other(seen: FabricPort, device: str) -> bool:
 
 def bind_end(seen: FabricPort, known: Names) -> Port:
     """Return the port that one end of a fabric's link is; a made-up one where nothing says which."""
-    return port_of(seen, known, {}) or made_up(seen)
-
-
-def port_of(seen: FabricPort, known: Names, switches: dict[str, Spoken]) -> Port | None:
-    """Return the port that an end is; None if nothing says which. `switches` keeps what names were found to be."""
     name, number, kind, guid = seen
-    identified = known.guids.get(guid)
-    if kind != "SW":
-        return identified or adapter_port(seen, known)
-    if identified:  # all ports of a switch have the switch's GUID
-        device, spoken = identified.device, _numbers(identified.device, name, known)
+    if kind == "SW":
+        found = switch_port(name, number, switch_ports(name, guid, known))
     else:
-        device, spoken = switches.get(name) or switches.setdefault(name, switch_of(name, known))
+        found = known.guids.get(guid) or adapter_port(name, number, known)
+    return found or made_up(seen)
+
+
+def switch_ports(name: str, guid: str, known: Names) -> Spoken:
+    """Return a switch and its ports by number, by its GUID or what it describes itself as."""
+    identified = known.guids.get(guid)  # all ports of a switch have the switch's GUID
+    return (identified.device, _numbers(identified.device, name, known)) if identified else switch_of(name, known)
+
+
+def switch_port(name: str, number: int, switch: Spoken) -> Port | None:
+    """Return the port of a switch that an end is; None if nothing says which switch it is."""
+    device, spoken = switch
     interface = str(number)
     found = spoken.get(interface)
     if found or not device:
@@ -76,28 +80,28 @@ def switch_of(name: str, known: Names) -> Spoken:
     return found if found[1] or not _FACTORY.match(own) else ("", {})
 
 
-def adapter_port(seen: FabricPort, known: Names) -> Port | None:
+def adapter_port(name: str, number: int, known: Names) -> Port | None:
     """An adapter's description is its node's name and its own; on a known node, only known adapters say which.
 
     One that is only its node's name says which adapter it is where the design has just one there.
     """
-    device, _, adapter = seen.name.rpartition(" ")
+    device, _, adapter = name.rpartition(" ")
     spoken = device_of(device, known)[1]
     if not spoken:
-        node, alone = device_of(seen.name, known)
+        node, alone = device_of(name, known)
         if alone:
             return known.only.get(node)
-        return None if _FACTORY.match(seen.name) else _stranger(seen)
-    first = spoken.get(adapter) if seen.port == 1 else None
-    return first or spoken.get(f"{adapter}/{seen.port}")
+        return None if _FACTORY.match(name) else _stranger(name, number)
+    first = spoken.get(adapter) if number == 1 else None
+    return first or spoken.get(f"{adapter}/{number}")
 
 
-def _stranger(seen: FabricPort) -> Port:
+def _stranger(name: str, number: int) -> Port:
     """All adapters of a node that the design does not know are one device."""
-    device, _, adapter = seen.name.rpartition(" ")
+    device, _, adapter = name.rpartition(" ")
     if not device:
-        return Port(seen.name, str(seen.port))
-    return Port(device, adapter if seen.port == 1 else f"{adapter}/{seen.port}")
+        return Port(name, str(number))
+    return Port(device, adapter if number == 1 else f"{adapter}/{number}")
 
 
 def made_up(seen: FabricPort) -> Port:

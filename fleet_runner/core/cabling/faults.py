@@ -18,10 +18,14 @@ from fleet_runner.core.cabling.strangers import stranger, unplanned
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """Ports as designed and as plugged (what `links.matching` returns), once identity is settled as it is here."""
+    """Ports as designed and as plugged (what `links.matching` returns), once identity is settled as it is here.
+
+    `ports` are all those of links that are not in both.
+    """
 
     expected: Mapping[Port, Port]
     observed: Mapping[Port, Port]
+    ports: Collection[Port]
     there: Iterable[Link]
     settled: Settled
 
@@ -37,7 +41,9 @@ class _Sorted:
 
 def every_fault(it: Differing, seen: Bound, places: Places) -> tuple[tuple[Fault, ...], tuple[Link, ...]]:
     """Return every fault of what is plugged where, and the designed links that are not in place."""
-    components = diff(it.expected, it.observed)
+    components = diff(
+        *({port: ends[port] for port in it.ports if port in ends} for ends in (it.expected, it.observed))
+    )
     sort = _sorted(components, seen.strangers, places)
     down = outages.gather(sort.missing, it.expected, it.observed, places, _answering(seen))
     heads = {ring.devices[0] for ring in it.settled.rings if not ring.closed and not ring.named}

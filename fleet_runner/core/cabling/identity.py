@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from fleet_runner.core.cabling.adapters import New, free, moved, new_adapters, unclear
 from fleet_runner.core.cabling.binding import Bound
-from fleet_runner.core.cabling.links import Link, Port, link
+from fleet_runner.core.cabling.links import Link, Port, link, undesigned
 from fleet_runner.core.cabling.names import answered_by
 
 Pair = tuple[str, str]
@@ -46,33 +46,38 @@ class Cycle:
 class Settled:
     """Seen links by the places in which their devices stand, and who stands where it does not belong.
 
-    `nameless` are the made-up devices of `links`.
+    `wrong` are those of `links` that are not designed, `nameless` the made-up devices of `links`.
     """
 
     links: Mapping[Link, str]
+    wrong: tuple[Link, ...]
     rings: tuple[Cycle, ...]
     switches: tuple[New, ...]
     adapters: tuple[New, ...]
     nameless: frozenset[str] = frozenset()
 
 
-def settle(expected: Mapping[Port, Port], seen: Bound, servers: frozenset[str]) -> Settled:
-    """Name every seen end by the place in which it stands. `expected` is what `links.matching` returns."""
-    wrong = _wrong(expected, seen.links)
+def settle(expected: Mapping[Port, Port], seen: Bound, wrong: Iterable[Link], servers: frozenset[str]) -> Settled:
+    """Name every seen end by the place in which it stands.
+
+    `expected` is what `links.matching` returns, `wrong` are the seen links that are not designed.
+    """
+    wrong = tuple(wrong)
     gone = moved(expected, wrong, seen)
     if gone:
         seen = replace(seen, links=_named(seen.links, gone), certain=seen.certain.difference(gone))
-        wrong = _wrong(expected, seen.links)
+        wrong = tuple(undesigned(seen.links, expected))
     told = _told(expected, seen)
     places = _places(expected, wrong, seen, servers, told)
     strangers = {device: places.pop(device) for device in sorted(seen.strangers.keys() & places.keys())}
     rings = _rings(places, _anchored(expected, seen, places, servers), told.keys())
     ports = _standing(expected, seen, strangers, rings) | _renamed(wrong, seen, rings)
     settled = replace(seen, links=_named(seen.links, ports)) if ports else seen
-    wrong = _wrong(expected, settled.links) if ports else wrong
+    wrong = tuple(undesigned(settled.links, expected)) if ports else wrong
     new = new_adapters(expected, wrong, settled, servers)
     doubted = unclear(wrong, seen, ports)
     links = _named(settled.links, new | doubted) if new or doubted else settled.links
+    wrong = tuple(undesigned(links, expected)) if new or doubted else wrong
     switches = [_new_switch(seen, device, place) for device, place in strangers.items()]
     adapters = [New(place, seen.lost[place], seen.strangers[port.device].guid) for port, place in new.items()]
     adapters += [New(place, seen.said[port].known, seen.said[port].end.guid, port) for port, place in gone.items()]
@@ -82,11 +87,8 @@ def settle(expected: Mapping[Port, Port], seen: Bound, servers: frozenset[str]) 
         elif each.port.device not in places:
             switches.append(each)
     there = tuple(each for each in adapters if link(each.port, expected.get(each.port, each.port)) in links)
-    return Settled(links, rings, tuple(switches), there, seen.nameless | {port.device for port in doubted.values()})
-
-
-def _wrong(expected: Mapping[Port, Port], links: Iterable[Link]) -> list[Link]:
-    return [joined for joined in links if expected.get(joined.a) != joined.b]
+    nameless = seen.nameless | {port.device for port in doubted.values()}
+    return Settled(links, wrong, rings, tuple(switches), there, nameless)
 
 
 def _renewed(expected: Mapping[Port, Port], links: Mapping[Link, str], seen: Bound) -> Iterator[New]:

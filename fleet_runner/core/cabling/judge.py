@@ -1,7 +1,8 @@
 """Designed links held against observed ones: the faults, and what could not be told."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling import partial, suspect
@@ -9,7 +10,16 @@ from fleet_runner.core.cabling.binding import Bound, bind
 from fleet_runner.core.cabling.explain import Fault, Kind, Places, degraded_fault
 from fleet_runner.core.cabling.faults import Differing, every_fault
 from fleet_runner.core.cabling.identity import settle
-from fleet_runner.core.cabling.links import Link, Port, PortTakenError, link, matching
+from fleet_runner.core.cabling.links import (
+    Link,
+    Port,
+    PortTakenError,
+    link,
+    matching,
+    replaced,
+    undesigned,
+    unplugged,
+)
 from fleet_runner.core.cabling.misnamed import Mismatch, misnamed
 from fleet_runner.core.cabling.names import Names
 from fleet_runner.core.cabling.rates import degraded
@@ -90,32 +100,37 @@ def hold(  # noqa: PLR0913  what is held against each other, and what is known o
     `lldp`: ports were heard by their names, which were compared before.
     """
     try:
-        expected = matching(designed)
+        told = tuple(designed)
+        expected = matching(told)
         unmapped = _unmapped(expected, observed.unmapped)
         count = len(expected) // 2
-        named = lldp or _mostly_there(expected, observed, places.servers)
+        astray = undesigned(observed.links, expected)
+        named = lldp or _mostly_there(count, observed.links, astray, places.servers)
         differing = () if named else misnamed(expected, observed, places.servers)
         if _hardly_named(expected, observed, differing, places.servers):
             return _misnamed(expected, observed, differing)
-        off = frozenset[str]() if lldp else shifted(expected, observed, places.servers)
+        off = frozenset[str]() if lldp else shifted(expected, observed.links, astray, places.servers)
         if off:
             ports = {port for port in expected if port.device in off}
             observed = replace(observed, unmapped=observed.unmapped | ports)
             unmapped = _unmapped(expected, observed.unmapped)
-        observed = _compared(expected, observed, unmapped)
-        settled = settle(expected, observed, places.servers)
-        there = {joined: rate for joined, rate in settled.links.items() if expected.get(joined.a) == joined.b}
-        others = settled.links.keys() - there.keys()
+        observed, astray = _compared(expected, observed, unmapped, astray)
+        settled = settle(expected, observed, astray, places.servers)
+        others = set(settled.wrong)
+        there = dict(settled.links)
+        for joined in others:
+            del there[joined]
         strangers = observed.strangers.keys() - observed.nameless
         more = partial.untold(others, expected, places.servers, observed.strangers) if one_fabric else ()
         concerned = concerning(others.difference(more), expected, strangers, suspect.limit(count, share))
-        ends = matching([*there, *concerned])
+        missing = unplugged(told, there, expected)
+        ends = replaced(expected, missing, concerned)
     except PortTakenError as error:
         raise EvidenceError(str(error)) from error
     unbound = tuple(sorted(others.difference(concerned)))
     left = partial.sort(unbound, expected, places.servers, observed.strangers)
     unknown = partial.unknown(left, expected, ends, places.servers) if one_fabric else len(unbound)
-    silent = unheard(expected, ends, places.servers, one_fabric=one_fabric)
+    silent = unheard(missing, expected, ends, places.servers, one_fabric=one_fabric)
     silent = tuple(sorted({*silent, *mute(expected, ends, observed.unanswered, places.servers)}))
     for joined in silent:
         for port in joined:
@@ -126,7 +141,8 @@ def hold(  # noqa: PLR0913  what is held against each other, and what is known o
             del expected[port]
         for port in doubt.seen:
             del ends[port]
-    plugged, absent = every_fault(Differing(expected, ends, there, settled), observed, places)
+    odd = frozenset(port for joined in (*missing, *concerned) for port in joined)
+    plugged, absent = every_fault(Differing(expected, ends, odd, there, settled), observed, places)
     slow = (degraded_fault(*each, places) for each in degraded(there, places.servers, places.kinds))
     faults = tuple(sorted((*plugged, *slow), key=lambda fault: fault.key))
     exchanged = {device for ring in settled.rings for device in ring.devices}
@@ -153,11 +169,15 @@ def hold(  # noqa: PLR0913  what is held against each other, and what is known o
     )
 
 
-def _mostly_there(expected: Mapping[Port, Port], observed: Bound, servers: frozenset[str]) -> bool:
-    """Whether so few designed links are missing that names cannot keep most from being compared, or the servers'."""
-    right = [joined for joined in observed.links if expected.get(joined.a) == joined.b]
-    mine = sum(a.device in servers or b.device in servers for a, b in right)
-    return not suspect.hardly_named(len(expected) // 2 - len(right), mine)
+def _mostly_there(designed: int, links: Collection[Link], wrong: Collection[Link], servers: frozenset[str]) -> bool:
+    """Whether so few designed links are missing that names cannot keep most from being compared, or the servers'.
+
+    Counting ends as soon as enough of the servers' links are there.
+    """
+    missing = designed - len(links) + len(wrong)
+    others = frozenset(wrong)
+    mine = (each for each in links if (each.a.device in servers or each.b.device in servers) and each not in others)
+    return any(not suspect.hardly_named(missing, count) for count, _ in enumerate(chain((None,), mine)))
 
 
 def _hardly_named(
@@ -194,11 +214,16 @@ def _unmapped(expected: Mapping[Port, Port], ports: frozenset[Port]) -> tuple[Li
     return tuple(sorted({link(port, expected[port]) for port in ports if port in expected}))
 
 
-def _compared(expected: dict[Port, Port], observed: Bound, unmapped: tuple[Link, ...]) -> Bound:
-    """Take links that cannot be compared out of the design; return what is seen without those of such switches."""
+def _compared(
+    expected: dict[Port, Port], observed: Bound, unmapped: tuple[Link, ...], astray: list[Link]
+) -> tuple[Bound, list[Link]]:
+    """Take links that cannot be compared out of the design; return what is seen without those of such switches.
+
+    With it are its links that are not designed; `astray` are those of all that is seen.
+    """
     devices = {port.device for port in observed.unmapped}
     if not devices:
-        return observed
+        return observed, astray
     for joined in unmapped:
         for port in joined:
             del expected[port]
@@ -210,7 +235,8 @@ def _compared(expected: dict[Port, Port], observed: Bound, unmapped: tuple[Link,
             near.device in devices and near not in expected and far not in expected for near, far in ((a, b), (b, a))
         )
 
-    return replace(observed, links={each: rate for each, rate in observed.links.items() if compared(each)})
+    links = {each: rate for each, rate in observed.links.items() if compared(each)}
+    return replace(observed, links=links), undesigned(links, expected)
 
 
 def _doubts(

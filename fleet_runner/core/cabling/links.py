@@ -1,6 +1,8 @@
 """Links: unordered pairs of ports. Designed links and observed ones are both matchings: a port has one cable."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from itertools import chain
+from operator import itemgetter
 from typing import NamedTuple
 
 from fleet_runner.core.inventory.records import Termination
@@ -20,6 +22,9 @@ def link(one: Port, other: Port) -> Link:
     return Link(one, other) if one <= other else Link(other, one)
 
 
+_TURNED = itemgetter(1, 0)
+
+
 class PortTakenError(ValueError):
     """A port stands in two links: that is no design and no observation."""
 
@@ -29,7 +34,33 @@ class PortTakenError(ValueError):
 
 def matching(links: Iterable[Link]) -> dict[Port, Port]:
     """Return each port's other end. Raises TakenError for a port with two cables or a cable onto itself."""
-    ends: dict[Port, Port] = {}
+    told = tuple(links)
+    ends = far_ends(told)
+    return ends if len(ends) == 2 * len(told) else replaced({}, (), told)
+
+
+def unplugged(designed: Iterable[Link], there: Collection[Link], expected: Mapping[Port, Port]) -> list[Link]:
+    """Return the designed links that are not `there`, of those that `expected` has: what `matching` returns."""
+    gone = {link(*joined) for joined in designed if joined not in there}
+    return [joined for joined in gone if joined not in there and expected.get(joined.a) == joined.b]
+
+
+def undesigned(links: Collection[Link], expected: Mapping[Port, Port]) -> list[Link]:
+    """Return the links that are not designed. `expected` is what `matching` returns."""
+    designed = map(expected.get, map(itemgetter(0), links))
+    return [joined for joined, far in zip(links, designed, strict=True) if far != joined[1]]
+
+
+def far_ends(links: Collection[Link]) -> dict[Port, Port]:
+    """Return each port's other end; of a port with two cables that of the last."""
+    return dict(zip(chain.from_iterable(links), chain.from_iterable(map(_TURNED, links)), strict=True))
+
+
+def replaced(ends: Mapping[Port, Port], without: Iterable[Link], links: Iterable[Link]) -> dict[Port, Port]:
+    """Return a matching without some of its links and with others, by the rules of `matching`."""
+    ends = dict(ends)
+    for port in chain.from_iterable(without):
+        del ends[port]
     for a, b in links:
         if a not in ends and b not in ends and a != b:
             ends[a] = b

@@ -1,13 +1,14 @@
 """What the design's ports are called elsewhere: by a fabric, by a neighbour, by whoever declared it."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from operator import itemgetter
 
 from fleet_runner.core.cabling.directors import port_key
-from fleet_runner.core.cabling.links import Link, Port
+from fleet_runner.core.cabling.links import Link, Port, far_ends
 from fleet_runner.core.cabling.port_numbers import Numbering, ways
 
 _NUMBER = re.compile(r"([0-9]{1,9})$")
@@ -45,13 +46,13 @@ def names(
     `adapters` gives, by device, the interface of each adapter ("mlx5_0"), or of a switch's number. `spoken_of` tells
     the other names. By the designed `links` ports are numbered whose names leave that open.
     """
-    found: dict[str, list[Port]] = {}
+    found: dict[str, list[Port]] = defaultdict(list)
     for port in ports:
-        found.setdefault(port.device, []).append(port)
+        found[port[0]].append(port)
     spoken = {device: spoken_of(mine) for device, mine in found.items()}
-    several = {device: told for device, mine in found.items() if (told := _ways(mine, spoken[device])) is not None}
+    several = {device: told for device, mine in found.items() if (told := _ways(_interfaces(mine))) is not None}
     only = {device: mine[0] for device, mine in found.items() if len(mine) == 1}
-    far = {port: end for a, b in (links if several else ()) for port, end in ((a, b), (b, a))}
+    far = far_ends(tuple(links if several else ()))
     return declared(Names(spoken, guids, only, _whole(found), _folded(found), several, far=far), adapters)
 
 
@@ -70,7 +71,7 @@ def answered_by(ports: Iterable[Port]) -> Mapping[str, Port]:
     """Return a switch's ports by name, and by number where their names tell one way to count."""
     mine = {port.interface: port for port in ports}
     spoken = spoken_of(mine.values())
-    several = _ways(mine.values(), spoken)
+    several = _ways(tuple(mine))
     if several is None or len(several) != 1:
         return spoken
     return {**mine, **{str(number): mine[name] for name, number in several[0].items()}}
@@ -87,14 +88,17 @@ def _declared(
     return tuple(both) if numbers else found
 
 
-def _ways(ports: Iterable[Port], spoken: Mapping[str, Port]) -> tuple[Numbering, ...] | None:
+def _interfaces(ports: Iterable[Port]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(itemgetter(1), ports)))
+
+
+@lru_cache(maxsize=256)
+def _ways(interfaces: tuple[str, ...]) -> tuple[Numbering, ...] | None:
     """Return the ways to number a device's ports; None where their last numbers are the only one."""
-    mine = tuple(dict.fromkeys(port.interface for port in ports))
-    found = ways(mine)
-    plain = len(found) == 1 and all(
-        str(number) in spoken and spoken[str(number)].interface == name for name, number in found[0].items()
-    )
-    return None if plain and len(found[0]) == len(mine) else found
+    found = ways(interfaces)
+    spoken = dict(zip(*_answers(interfaces), strict=True))
+    plain = len(found) == 1 and all(spoken.get(str(number)) == name for name, number in found[0].items())
+    return None if plain and len(found[0]) == len(interfaces) else found
 
 
 def _whole(devices: Iterable[str]) -> dict[str, str]:
@@ -128,7 +132,9 @@ Spoken = tuple[str, Mapping[str, Port]]
 
 def device_of(name: str, known: Names) -> Spoken:
     """Return a device by its name in the design, or where one of both has a domain and the other has not."""
-    found = name if name in known.spoken else known.whole.get(name, short(name))
+    if name in known.spoken:
+        return name, known.spoken[name]
+    found = known.whole.get(name, short(name))
     if found not in known.spoken:
         found = known.folded.get(name.casefold()) or known.folded.get(short(name).casefold(), "")
         if "." in name and "." in found and found.casefold() != name.casefold():
@@ -143,13 +149,14 @@ def spoken_of(ports: Iterable[Port]) -> dict[str, Port]:
     "1/7" and "7" are one port). Where what stands before the number counts as well ("1/1", "2/2"), nobody knows which
     port of the fabric is which.
     """
-    mine = {port.interface: port for port in ports}
-    return {name: mine[interface] for name, interface in _answers(tuple(mine))}
+    mine = {port[1]: port for port in ports}
+    told, interfaces = _answers(tuple(mine))
+    return dict(zip(told, map(mine.__getitem__, interfaces), strict=True))
 
 
 @lru_cache(maxsize=64)
-def _answers(interfaces: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Return each name that one of the interfaces answers to, with that one: devices of a sort have the same."""
+def _answers(interfaces: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return each name that one of the interfaces answers to, and that one: devices of a sort have the same."""
     ends = {each: found for each in interfaces if (found := _NUMBER.search(each))}
     heads = {each: each[: found.start()] for each, found in ends.items()}
     alike = Counter(_DIGITS.sub("0", head) for head in set(heads.values()))
@@ -160,4 +167,5 @@ def _answers(interfaces: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
         if counted[int(found[1])] == 1 and alike[_DIGITS.sub("0", heads[each])] == 1
     }
     keys = {key: each for each in interfaces if (key := port_key(each))}
-    return tuple((numbers | keys | {each: each for each in interfaces}).items())
+    answers = numbers | keys | {each: each for each in interfaces}
+    return tuple(answers), tuple(answers.values())

@@ -9,6 +9,7 @@ from fleet_runner.core.cabling.links import Port
 from fleet_runner.core.cabling.names import Names, device_of
 from fleet_runner.core.cabling.port_numbers import fitting
 from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
+from fleet_runner.core.checks.parsers.fabric_links import FabricLinks, Face, columns
 
 
 def numbered(known: Names, seen: Iterable[FabricLink]) -> Names:
@@ -16,7 +17,7 @@ def numbered(known: Names, seen: Iterable[FabricLink]) -> Names:
 
     Of several switches those are numbered first that have the most cables to known ports: they tell of the others.
     """
-    told = tuple(seen) if known.ways else ()
+    told = columns(seen if known.ways else ())
     cables = [
         (device, end.port, far)
         for one, other, _, _ in (told if _open_switches(told, known) else ())
@@ -58,7 +59,7 @@ def _known_share(told: Plugged) -> float:
     return sum(goal is not None for goal, _ in told) / len(told)
 
 
-def _seen_switch(end: FabricPort, known: Names) -> str:
+def _seen_switch(end: FabricPort | Face, known: Names) -> str:
     """Return which switch an end is of; "" for another device, and for a director, which names its ports in full."""
     if end.kind != "SW" or asic(end.name):
         return ""
@@ -66,25 +67,18 @@ def _seen_switch(end: FabricPort, known: Names) -> str:
     return identified.device if identified else switch_of(end.name, known)[0]
 
 
-def _open_switches(seen: Iterable[FabricLink], known: Names) -> set[str]:
+def _open_switches(seen: FabricLinks, known: Names) -> set[str]:
     """Return the switches that are seen and whose names leave several ways to number their ports."""
-    if not known.ways:
-        return set()
-    links = tuple(seen)
-    told = {a[3]: a for a, _, _, _ in links if a[2] == "SW"} | {b[3]: b for _, b, _, _ in links if b[2] == "SW"}
-    return {_seen_switch(end, known) for end in told.values()} & known.ways.keys()
+    return {_seen_switch(face, known) for face in (seen.faces if known.ways else ())} & known.ways.keys()
 
 
 def unmapped_ports(seen: Iterable[FabricLink], known: Names) -> frozenset[Port]:
     """Return the designed ports of switches that are seen, and to which no number leads."""
-    told = tuple(seen)
+    told = columns(seen)
     here = _open_switches(told, known)
     ports = {port for port in known.far if port.device in here} if here else set[Port]()
     ports = ports.difference(*(known.numbers.get(device, {}).values() for device in here))
-    directors = {device_of(part.device, known)[0] for name in _switch_names(told) if (part := asic(name))}
+    names = {face.name for face in told.faces if face.kind == "SW"}
+    directors = {device_of(part.device, known)[0] for name in names if (part := asic(name))}
     of_directors = (port for device in directors for port in known.spoken.get(device, {}).values())
     return frozenset(ports | {port for port in of_directors if not port_key(port.interface)})
-
-
-def _switch_names(seen: Iterable[FabricLink]) -> set[str]:
-    return {end.name for each in seen for end in (each.a, each.b) if end.kind == "SW"}

@@ -7,11 +7,10 @@ confirm most of each other's. Some may be plugged wrongly besides, and one may s
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
-from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.directors import port_key
-from fleet_runner.core.cabling.links import Port
+from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.port_numbers import BELIEVED
 
 FEWEST = 3
@@ -23,17 +22,20 @@ SEEMING = 10
 _LAST = re.compile(r"([0-9]{1,9})$", re.ASCII)
 
 
-def shifted(expected: Mapping[Port, Port], seen: Bound, servers: Collection[str]) -> frozenset[str]:
-    """Return these switches. `expected` is what `links.matching` returns."""
-    if all(expected.get(a) == b for a, b in seen.links):
-        return frozenset()
+def shifted(
+    expected: Mapping[Port, Port], seen: Collection[Link], wrong: Iterable[Link], servers: Collection[str]
+) -> frozenset[str]:
+    """Return these switches. `expected` is what `links.matching` returns, `wrong` the seen links not designed."""
+    doubted = _doubted(expected, wrong, servers)
     of_servers: dict[str, Counter[int | None]] = {}
     of_switches: dict[str, Counter[int | None]] = {}
-    for a, b in seen.links:
+    for a, b in seen if doubted else ():
         for port, far in ((a, b), (b, a)):
+            if port.device not in doubted:
+                continue
             goal = expected.get(far)
             here = goal is not None and goal.device == port.device
-            if port.device in servers or (far.device in servers and not here):
+            if far.device in servers and not here:
                 continue
             offsets = of_servers if far.device in servers else of_switches
             off = _offset(port, goal) if goal is not None and here else None
@@ -41,6 +43,17 @@ def shifted(expected: Mapping[Port, Port], seen: Bound, servers: Collection[str]
     none = Counter[int | None]()
     devices = of_servers.keys() | of_switches.keys()
     return frozenset(each for each in devices if _off(of_servers.get(each, none), of_switches.get(each, none)))
+
+
+def _doubted(expected: Mapping[Port, Port], wrong: Iterable[Link], servers: Collection[str]) -> frozenset[str]:
+    """Return the switches with enough cables that are off alike."""
+    offsets: Counter[tuple[str, int | None]] = Counter()
+    for a, b in wrong:
+        for port, far in ((a, b), (b, a)):
+            goal = expected.get(far)
+            if goal is not None and goal.device == port.device and port.device not in servers:
+                offsets[port.device, _offset(port, goal)] += 1
+    return frozenset(device for (device, off), count in offsets.items() if off and count >= FEWEST)
 
 
 def _off(hosts: Counter[int | None], uplinks: Counter[int | None]) -> bool:

@@ -4,12 +4,13 @@ Rails that are separate fabrics are not seen from each other: `ibnetdiscover` wa
 neighbour that hangs is not seen either: its cable is plugged, for the port at the near end is up.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from fleet_runner.core.cabling.links import Link, Port, link
 
 
 def unheard(
+    missing: Iterable[Link],
     expected: Mapping[Port, Port],
     observed: Mapping[Port, Port],
     servers: frozenset[str],
@@ -20,9 +21,10 @@ def unheard(
 
     A fabric is the switches that are joined by design, directly or not; of one from which anything was heard, what
     was not heard is missing. In `one_fabric` whose design has no cable between switches, a switch belongs to it all
-    of whose servers are heard. Both mappings are what `links.matching` returns.
+    of whose servers are heard. `missing` are the designed links that are not there; both mappings are what
+    `links.matching` returns.
     """
-    quiet = [(a, b) for a, b in expected.items() if a not in observed and b not in observed and a < b]
+    quiet = [joined for joined in missing if observed.keys().isdisjoint(joined)]
     if not quiet:
         return ()
     here = {port.device for port in observed}
@@ -30,7 +32,7 @@ def unheard(
     if one_fabric and all(a.device in servers or b.device in servers for a, b in expected.items()):
         deaf = {port.device for pair in quiet for port in pair} - here - servers
         heard |= deaf - {b.device for a, b in expected.items() if b.device in deaf and a.device not in here}
-    return tuple(sorted(link(a, b) for a, b in quiet if a.device not in heard and b.device not in heard))
+    return tuple(sorted(each for each in quiet if each.a.device not in heard and each.b.device not in heard))
 
 
 def mute(

@@ -25,7 +25,9 @@ def explained(designed: tuple[Link, ...], observed: tuple[Link, ...]) -> tuple[F
 
 def every(expected: Mapping[Port, Port], observed: Mapping[Port, Port], where: Places) -> tuple[Fault, ...]:
     """Explain what differs, with every device in its own place."""
-    faults, _ = every_fault(Differing(expected, observed, (), Settled({}, (), (), ())), Bound({}), where)
+    faults, _ = every_fault(
+        Differing(expected, observed, {*expected, *observed}, (), Settled({}, (), (), (), ())), Bound({}), where
+    )
     return tuple(sorted(faults, key=lambda fault: fault.key))
 
 

@@ -56,7 +56,7 @@ class Discovery:
     its own GUID here; without it a GUID that is not seen may be there.
     """
 
-    links: tuple[FabricLink, ...]
+    links: Sequence[FabricLink]
     lonely: tuple[FabricLink, ...]
     unread: tuple[Line, ...]
     unanswered: tuple[FabricPort, ...] = ()

@@ -46,7 +46,7 @@ _FORMS = (
 
 def read(text: str) -> Discovery:
     """Return a whole capture of any form; EvidenceError says where it is none, what was found and what expected."""
-    if "\r\r\n" in text:  # copied from one system to another and back
+    if "\r" in text and "\r\r\n" in text:  # copied from one system to another and back
         text = "\n".join(line.rstrip("\r") for line in text.split("\n"))
     after = "\n" + text.removeprefix("\ufeff")
     begins = [(found.start(), form) for form in _FORMS if (found := form.begins.search(after))]

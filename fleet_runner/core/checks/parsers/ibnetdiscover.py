@@ -12,17 +12,22 @@ from collections.abc import Sequence
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers import discovery
 from fleet_runner.core.checks.parsers.discovery import (
+    AGGREGATION_NODE,
     Discovery,
     FabricLink,
     FabricPort,
     Form,
     LldpEnds,
     Rate,
+    cables,
     guid,
     joined,
 )
 
 TOOL = "ibnetdiscover"
+
+LARGE = 1_000_000
+"""Characters of a text that is worth reading by columns."""
 
 BY_PORT = re.compile(r"\n[ \t]*(?:CA|SW|RT)[ \t]+\d", re.ASCII)
 PLAIN = re.compile(r"\n[ \t]*(?:(?:Switch|Ca|Rt)[ \t]*\d{1,4}[ \t]*\"[SHR]-|\[\d{1,3}\].{0,40}\"[SHR]-)", re.ASCII)
@@ -35,7 +40,7 @@ _PORT_LINE = re.compile(
     r"[ \t]+\([ \t]*'([^\n]{0,128}' - '[^\n]{0,128})'[ \t]*\)|[ \t]+'[^\n]*')[ \t\r]*$",
     re.MULTILINE | re.ASCII,
 )
-_RECORD = re.compile(
+RECORD = re.compile(
     r"\n[ \t]*(?:Switch|Ca|Rt)[ \t]*\d{1,4}[ \t]*\"([SHR])-([0-9a-fA-F]{1,16})\"[ \t]*#[ \t]*\"([^\n]*)\"[^\n\"]*$",
     re.MULTILINE | re.ASCII,
 )
@@ -50,7 +55,8 @@ _HEADER = re.compile(
 )
 _FAR_NAME = re.compile(r"\"([^\n]*)\"")
 _RATE = re.compile(r"(\d{1,2})x[ \t]*([A-Z]{1,8}\d{0,3})(?: s=\d+ w=\d+ v=\d+)?[ \t\r]*$", re.ASCII)
-_KINDS = {"S": "SW", "H": "CA", "R": "RT"}
+KINDS = {"S": "SW", "H": "CA", "R": "RT"}
+"""What each letter before a GUID means."""
 
 _GUID = r"[0-9a-fA-F]{12,16}(?![0-9a-fA-F])"
 _LINES = Form(
@@ -62,7 +68,7 @@ _LINES = Form(
 )
 _RECORDS = Form(
     TOOL,
-    (_RECORD, _ROW),
+    (RECORD, _ROW),
     _HEADER,
     re.compile(rf"\"[SHR]-|^\[\d*(?:\]|$)|\"\[\d|[(-]{_GUID}|guid="),
     ("Switch", "Ca\t", "Ca ", "Rt\t", "Rt ", "vendid=", "devid="),
@@ -74,7 +80,19 @@ def parse(text: str) -> Discovery:
     after = "\n" + text
     if BY_PORT.search(after):
         return joined(text, _LINES, _by_port(after))
+    if len(text) >= LARGE and (found := by_columns(text)):
+        return found
     return joined(text, _RECORDS, _by_record(after))
+
+
+def by_columns(text: str) -> Discovery | None:
+    """Read records that are all spelled as the tool does, and fit together; None where there may be others."""
+    from fleet_runner.core.checks.parsers import ibnetdiscover_columns  # noqa: PLC0415  numpy, for large fabrics alone
+
+    links = ibnetdiscover_columns.links(text)
+    if links is None:
+        return None
+    return Discovery(links if AGGREGATION_NODE not in text else tuple(cables(list(links), text)), (), ())
 
 
 def whole(found: Discovery) -> Discovery:
@@ -104,7 +122,7 @@ def _by_port(text: str) -> LldpEnds:
 
 def _by_record(text: str) -> LldpEnds:
     """Give each row the record it stands in; a far end without a record is named by the row's comment."""
-    before, *pieces = _RECORD.split(text)
+    before, *pieces = RECORD.split(text)
     if stray := _ROW.search(before):
         raise EvidenceError(f"{TOOL}: port {stray[1]} stands before any record; the capture has no beginning")
     near: list[str] = []
@@ -114,7 +132,7 @@ def _by_record(text: str) -> LldpEnds:
         mine = _ROW.findall(below)
         found += mine
         near += [f'{letter}-{digits}"[{row[0]}' for row in mine]
-        records += [(name.strip(), _KINDS[letter], guid(digits))] * len(mine)
+        records += [(name.strip(), KINDS[letter], guid(digits))] * len(mine)
 
     def ports(rows: Sequence[int]) -> list[FabricPort]:
         told = ((*records[row], *found[row][:2]) for row in rows)
@@ -139,7 +157,7 @@ def _far(end: str, own: str, rest: str) -> FabricPort:
     node, _, number = end.partition('"[')
     commented = _FAR_NAME.search(rest)
     name = commented[1].strip() if commented else ""
-    return FabricPort(name, int(number), _KINDS[node[0]], guid(own or node[2:]))
+    return FabricPort(name, int(number), KINDS[node[0]], guid(own or node[2:]))
 
 
 def _rate(words: str) -> Rate:
