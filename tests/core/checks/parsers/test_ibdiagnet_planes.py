@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
 from fleet_runner.core.checks.parsers.ibdiagnet import parse
 from fleet_runner.core.checks.parsers.ibdiagnet_planes import front_ports
-from tests.core.checks.catalogue.judging import text_of
+from tests.core.checks.healthy import text_of
 from tests.examples import examples
 
 TEXT = text_of("ibdiagnet/db_csv_planes.txt")
