@@ -21,6 +21,7 @@ from fleet_runner.core.cabling.ends import (
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import Names, Spoken, device_of, short
 from fleet_runner.core.cabling.numbering import numbered, unmapped_ports
+from fleet_runner.core.cabling.planes import whole_cables
 from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
 from fleet_runner.core.checks.parsers.fabric_links import FabricLinks, Face
 
@@ -69,11 +70,15 @@ class Bound:
 
 def bind(seen: Iterable[FabricLink], known: Names, unanswered: Iterable[FabricPort] = ()) -> Bound:
     """Return the seen links, and single ports, between ports as the design calls them, as far as it knows them."""
-    told = cables(seen)
+    told, doubted = whole_cables(cables(seen), known.guids)
     found = _bound(told, replace(known, folded={}), unanswered)
     if any(name.casefold() in known.folded or short(name).casefold() in known.folded for name in found.strangers):
-        return _bound(told, known, unanswered, _shared(known, told))
-    return found
+        found = _bound(told, known, unanswered, _shared(known, told))
+    if not doubted:
+        return found
+    switches = {bind_end(end, known).device for end in doubted}
+    ports = {port for device in switches for port in known.spoken.get(device, {}).values()}
+    return replace(found, unmapped=found.unmapped | ports)
 
 
 def _bound(

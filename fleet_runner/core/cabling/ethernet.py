@@ -165,16 +165,21 @@ class _Ports:
 def _panels(
     heard: Mapping[str, Iterable[Neighbour]], known: Names, designed: Mapping[Port, Link]
 ) -> dict[str, Mapping[int, Port]]:
-    """Return, of SONiC's switches that are heard by their other names, the port of each number."""
+    """Return, of SONiC's switches that are heard by their other names, or hear by them, the port of each number."""
     plugged: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for device, neighbours in heard.items():
+        here = bind_port(device, "", known).device
         for each in neighbours:
-            near, far = bind_port(device, each.interface, known), bind_port(each.system, "", known).device
-            mine = {port.interface for port in known.spoken.get(far, {}).values()}
-            number = panel_number(each.port, mine)
-            if number is not None:
-                goal = next((port for port in designed.get(near, ()) if port.device == far), None)
-                plugged[far] += [(goal.interface, number)] if goal else []
+            near, there = bind_port(device, each.interface, known), bind_port(each.system, "", known).device
+            ends = (bind_port(each.system, name, known) for name in (each.port, each.description) if name)
+            told = next((port for port in ends if port in designed), None)
+            for switch, name, far in ((there, each.port, near), (here, each.interface, told)):
+                number = panel_number(name, {port.interface for port in known.spoken.get(switch, {}).values()})
+                if number is not None:
+                    goal = (
+                        next((port for port in designed.get(far, ()) if port.device == switch), None) if far else None
+                    )
+                    plugged[switch] += [(goal.interface, number)] if goal else []
     return {device: _panel(device, known, told) for device, told in plugged.items()}
 
 

@@ -7,7 +7,7 @@ from itertools import chain
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling import partial, suspect
 from fleet_runner.core.cabling.binding import Bound, bind
-from fleet_runner.core.cabling.explain import Fault, Kind, Places, degraded_fault
+from fleet_runner.core.cabling.explain import Fault, Kind, Places
 from fleet_runner.core.cabling.faults import Differing, every_fault
 from fleet_runner.core.cabling.identity import settle
 from fleet_runner.core.cabling.links import (
@@ -22,9 +22,9 @@ from fleet_runner.core.cabling.links import (
 )
 from fleet_runner.core.cabling.misnamed import Mismatch, misnamed
 from fleet_runner.core.cabling.names import Names
-from fleet_runner.core.cabling.rates import degraded
 from fleet_runner.core.cabling.shifts import shifted
 from fleet_runner.core.cabling.silence import mute, unheard
+from fleet_runner.core.cabling.slow import slow_faults
 from fleet_runner.core.cabling.strangers import concerning
 from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
 
@@ -143,7 +143,7 @@ def hold(  # noqa: PLR0913  what is held against each other, and what is known o
             del ends[port]
     odd = frozenset(port for joined in (*missing, *concerned) for port in joined)
     plugged, absent = every_fault(Differing(expected, ends, odd, there, settled), observed, places)
-    slow = (degraded_fault(*each, places) for each in degraded(there, places.servers, places.kinds))
+    slow = slow_faults(there, expected, places)
     faults = tuple(sorted((*plugged, *slow), key=lambda fault: fault.key))
     exchanged = {device for ring in settled.rings for device in ring.devices}
     wrong = len(faults) - len(settled.rings) + len(exchanged)

@@ -17,13 +17,15 @@ class Unjudged(NamedTuple):
 
     `beside` are at a device that it has, each with that end first, `uplinks` between switches where it has no cable
     between any, and `outside` between devices that it does not have. `hosts`: servers are at switches of a design
-    that has none.
+    that has none. `above` are switches that it does not have, and that join several of its own: a tier that it leaves
+    out.
     """
 
     beside: tuple[tuple[Port, Port], ...] = ()
     uplinks: tuple[Link, ...] = ()
     outside: tuple[Link, ...] = ()
     hosts: bool = False
+    above: frozenset[str] = frozenset()
 
     @property
     def partial(self) -> bool:
@@ -52,7 +54,18 @@ def sort(
     none = devices.isdisjoint(servers)  # a server at what seems to be one tells that this is a switch
     alone = {far.device for near, far in beside if none or near.device in servers}
     hosts = any(device in strangers and strangers[device].kind != "SW" for device in alone)
-    return Unjudged(tuple(beside), tuple(uplinks), tuple(outside), hosts)
+    return Unjudged(tuple(beside), tuple(uplinks), tuple(outside), hosts, _above(beside, servers, strangers))
+
+
+def _above(
+    beside: Iterable[tuple[Port, Port]], servers: Collection[str], strangers: Mapping[str, FabricPort]
+) -> frozenset[str]:
+    """Return the unknown switches that are plugged into several designed ones, and into no server."""
+    below: dict[str, set[str]] = {}
+    for near, far in beside:
+        if far.device in strangers and strangers[far.device].kind == "SW":
+            below.setdefault(far.device, set()).add(near.device)
+    return frozenset(device for device, near in below.items() if len(near) > 1 and near.isdisjoint(servers))
 
 
 def untold(
@@ -69,7 +82,7 @@ def untold(
     free = [each for each in others if each.a not in expected and each.b not in expected and each.a != each.b]
     found = sort(free, expected, servers, strangers)
     if not found.partial:
-        return frozenset()
+        return frozenset(each for each in free if not found.above.isdisjoint((each.a.device, each.b.device)))
     devices = {port.device for port in expected}
     known = {link(*pair) for pair in found.beside if pair[1].device in devices}
     return frozenset(free) - known
@@ -87,7 +100,8 @@ def unknown(
     seen = switches.intersection(port.device for port in observed)
     if 2 * len(seen) <= len(switches) or all(observed.get(a) != b for a, b in expected.items()):
         return len(found.beside) + len(found.uplinks) + len(found.outside)
-    return 0 if found.partial or not _joined(expected, servers) else len(found.beside)
+    mine = sum(far.device not in found.above for _, far in found.beside)
+    return 0 if found.partial or not _joined(expected, servers) else mine
 
 
 def _joined(expected: Mapping[Port, Port], servers: Collection[str]) -> bool:

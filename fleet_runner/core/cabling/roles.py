@@ -13,9 +13,14 @@ from fleet_runner.core.cabling.directors import port_key
 from fleet_runner.core.cabling.links import Link
 
 _NUMBERED = re.compile(
-    r"(?:swp|port|ethernet|osfp|qsfp|[a-z]{1,4}(?=[0-9]+[/:]))?[ _-]?[0-9]+(?:[/:.][0-9]+)*", re.ASCII
+    r"(?:swp|port|ethernet|osfp|qsfp|p|[a-z]{1,4}(?=[0-9]+[/:]))?[ _-]?[0-9]+(?:[/:.][0-9]+)*"
+    r"|sw[0-9]+p[0-9]+(?:s[0-9]+)?",
+    re.ASCII,
 )
-"""How switches call their ports: 7, 1/7, 1/7/1, swp7, Ethernet1/7, IB1/7."""
+"""How switches call their ports: 7, 1/7, 1/7/1, swp7, Ethernet1/7, IB1/7, P7, P3.1, sw4p1."""
+
+_OF_ADAPTERS = frozenset({"p0", "p1"})
+"""How adapters with a processor of their own call theirs, too."""
 
 MANY = 2
 """A switch has at least so many times the cables of each server at it."""
@@ -33,12 +38,14 @@ def servers(links: Iterable[Link], told: Mapping[str, bool]) -> frozenset[str]:
     """Return the servers. `told` says of devices whether they are; that is believed."""
     neighbours: dict[str, list[str]] = {}
     numbered: dict[str, bool] = {}
+    names: dict[str, set[str]] = {}
     for joined in links:
         for port, far in (joined, joined[::-1]):
             neighbours.setdefault(port.device, []).append(far.device)
             mine = _NUMBERED.fullmatch(port.interface.lower()) is not None or port_key(port.interface) != ""
             numbered[port.device] = numbered.get(port.device, True) and mine
-    named = {device for device, switch in numbered.items() if not switch}
+            names.setdefault(port.device, set()).add(port.interface.lower())
+    named = {device for device, switch in numbered.items() if not switch or names[device] <= _OF_ADAPTERS}
     found = named if 0 < len(named) < len(numbered) else _by_cables(neighbours)
     return frozenset(device for device in neighbours if told.get(device, device in found))
 

@@ -4,6 +4,7 @@ Rails that are separate fabrics are not seen from each other: `ibnetdiscover` wa
 neighbour that hangs is not seen either: its cable is plugged, for the port at the near end is up.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 from fleet_runner.core.cabling.links import Link, Port, link
@@ -20,9 +21,9 @@ def unheard(
     """Return the designed links of which neither end, nor any switch of their fabric, was heard.
 
     A fabric is the switches that are joined by design, directly or not; of one from which anything was heard, what
-    was not heard is missing. In `one_fabric` whose design has no cable between switches, a switch belongs to it all
-    of whose servers are heard. `missing` are the designed links that are not there; both mappings are what
-    `links.matching` returns.
+    was not heard is missing. In `one_fabric` whose design has no cable between switches, a switch belongs to it most
+    of whose servers are heard: the others may be off. `missing` are the designed links that are not there; both
+    mappings are what `links.matching` returns.
     """
     quiet = [joined for joined in missing if observed.keys().isdisjoint(joined)]
     if not quiet:
@@ -31,7 +32,9 @@ def unheard(
     heard = _reached(expected, here - servers, servers)
     if one_fabric and all(a.device in servers or b.device in servers for a, b in expected.items()):
         deaf = {port.device for pair in quiet for port in pair} - here - servers
-        heard |= deaf - {b.device for a, b in expected.items() if b.device in deaf and a.device not in here}
+        away = Counter(b.device for a, b in expected.items() if b.device in deaf and a.device not in here)
+        every = Counter(b.device for b in expected.values() if b.device in deaf)
+        heard |= {device for device in deaf if 2 * away[device] < every[device]}
     return tuple(sorted(each for each in quiet if each.a.device not in heard and each.b.device not in heard))
 
 

@@ -145,11 +145,13 @@ def sonic(*ports: str) -> tuple[Link, ...]:
 
 
 def test_a_sonic_switch_is_heard_by_its_aliases() -> None:
-    """Or by its lanes where the design has aliases; its description is whatever somebody wrote there."""
+    """Or by its lanes where the design has aliases, or hears by them; its description is whatever somebody wrote."""
     lanes, front = sonic("Ethernet0", "Ethernet8", "Ethernet16"), sonic("etp1", "etp2", "etp3")
     for design, seen in ((lanes, front), (front, lanes)):
         captures = {each.a.device: [hears("eth0", each.b)] for each in seen}
         assert judged(captures, design).matched == 3
+        itself = {"sw-1": [hears(each.b.interface, each.a) for each in seen]}
+        assert judged(itself, design).matched == 3
         crossed = {name: [hears("eth0", seen[at].b)] for name, at in zip(SERVERS, (1, 0, 2), strict=False)}
         assert {fault.kind for fault in judged(crossed, design).faults} <= {Kind.SWAP}
 

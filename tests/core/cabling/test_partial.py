@@ -144,3 +144,32 @@ def test_more_strangers_at_a_whole_designs_devices_than_cables_are_suspect() -> 
     verdicts = held(WHOLE, (*WHOLE, *strangers))
     assert verdicts.suspect.startswith("41 links that are seen are not in the design, 40 are;")
     assert held(HOSTS, (*HOSTS, *strangers)).suspect == ""
+
+
+CORES = tuple(
+    link(Port(f"spine-{spine}", str(50 + core)), Port(f"core-{core}", str(spine)))
+    for core in (1, 2)
+    for spine in (1, 2)
+)
+
+
+def test_core_switches_that_a_pods_design_leaves_out_are_beside_it() -> None:
+    """A stranger at a free port is a fault as ever, and so is a switch that is plugged into one device."""
+    verdicts = held(WHOLE, (*WHOLE, *CORES))
+    assert (verdicts.faults, verdicts.suspect, verdicts.matched) == ((), "", len(WHOLE))
+    assert {far.device for _, far in verdicts.beside} == {"core-1", "core-2"}
+    (fault,) = held(WHOLE, (*WHOLE, *CORES, STRANGER)).faults
+    assert fault.key == "cabling/unplanned/gpu-777"
+    (fault,) = held(WHOLE, (*WHOLE, *CORES[:2], CORES[2])).faults
+    assert fault.key == "cabling/unplanned/core-2"
+
+
+def test_many_links_to_core_switches_do_not_make_a_capture_suspect() -> None:
+    cores = [link(Port(f"spine-{n % 2 + 1}", str(50 + n)), Port(f"core-{n // 2}", str(n))) for n in range(60)]
+    assert held(WHOLE, (*WHOLE, *cores)).suspect == ""
+
+
+def test_core_switches_of_a_site_are_unplanned() -> None:
+    """A site is a source of truth."""
+    faults = held(WHOLE, (*WHOLE, *CORES), one_fabric=False).faults
+    assert [fault.key for fault in faults] == ["cabling/unplanned/core-1", "cabling/unplanned/core-2"]

@@ -108,3 +108,18 @@ def test_a_host_at_a_spine_is_a_server_as_others_are() -> None:
     """It has fewer cables than any, and says nothing of those that have more."""
     links = [*two_levels(TWO[0], NUMBERED[0]), link(Port("ufm-01", "1"), Port("spine-01", "64"))]
     assert servers(links, {}) == gpus(links) | {"ufm-01"}
+
+
+@pytest.mark.parametrize("name", ["P{}", "sw{}p1", "P{}.0", "sw{}p1s2", "IB1/{}/1"])
+def test_switches_whose_ports_are_called_otherwise_are_switches(name: str) -> None:
+    """Each vendor has its own way, and one design may have several."""
+    links = [link(Port(f"gpu-{at}", "mlx5_0"), Port("leaf-1", name.format(at))) for at in range(1, 5)]
+    links += [link(Port("leaf-1", name.format(at)), Port("spine-1", f"swp{at}")) for at in range(5, 8)]
+    assert servers(links, {}) == gpus(links)
+
+
+def test_two_ports_called_as_adapters_with_a_processor_call_them_are_a_servers() -> None:
+    links = [
+        link(Port(f"gpu-{at}", f"p{side}"), Port(f"tor-{side}", f"swp{at}")) for at in range(3) for side in (0, 1)
+    ]
+    assert servers(links, {}) == gpus(links)

@@ -122,3 +122,18 @@ def test_a_port_that_is_up_never_makes_a_fault(story: Story, data: st.DataObject
     assert after.matched == before.matched
     assert {*after.silent, *after.absent} == {*before.silent, *before.absent}
     assert not {*after.silent}.intersection(after.absent)
+
+
+@given(st.integers(4, 12), st.integers(2, 4), st.data())
+def test_a_leaf_is_dark_though_one_of_its_servers_is_off(servers: int, count: int, drawn: st.DataObject) -> None:
+    """A design of hosts' cables alone. Where most of its servers are off, nobody can tell."""
+    designed = planes(servers, count)
+    host = f"gpu-{drawn.draw(st.integers(1, servers)):02d}"
+    heard = [each for each in designed if each.b.device != "leaf-2" and each.a.device != host]
+    verdicts = hold(designed, Bound(dict.fromkeys(heard, "")), places(designed), one_fabric=True)
+    told = {port.device for fault in verdicts.faults for port in fault.ports if port.device in {"leaf-2", host}}
+    assert (told, verdicts.silent) == ({"leaf-2", host}, ())
+    assert "cabling/dark/leaf-2" in {fault.key for fault in verdicts.faults}
+    few = [each for each in heard if each.a.device == heard[0].a.device]
+    verdicts = hold(designed, Bound(dict.fromkeys(few, "")), places(designed), one_fabric=True)
+    assert {*of_leaf(designed, "leaf-2")} <= {*verdicts.silent}

@@ -13,6 +13,7 @@ from operator import itemgetter
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers import discovery
 from fleet_runner.core.checks.parsers.discovery import Discovery, FabricLink, FabricPort
+from fleet_runner.core.checks.parsers.ibdiagnet_planes import front_ports
 
 TOOL = "ibdiagnet2.db_csv"
 
@@ -95,7 +96,8 @@ def parse(text: str) -> Discovery:
     links, ends = _links(text, fabric)
     if not links:
         raise EvidenceError(f"{TOOL} tells of no link at all: is there a fabric, and may this user ask it?")
-    return Discovery(tuple(discovery.cables(links, text)), (), (), tuple(_unanswered(fabric, ends)))
+    cables = front_ports(discovery.cables(links, text), text)
+    return Discovery(tuple(cables), (), (), tuple(_unanswered(fabric, ends)))
 
 
 def whole(found: Discovery) -> Discovery:

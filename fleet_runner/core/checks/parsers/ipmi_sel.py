@@ -1,7 +1,8 @@
 """`ipmitool sel list` and `elist`: the event log of a BMC, put into the form in which Redfish tells it.
 
 A line is `  3d | 10/02/2025 | 17:33:30 | Memory DIMM A3 | Uncorrectable ECC | Asserted`; a reading may
-stand at its end. IPMI tells no severity: what an entry means is for the rules of the check `sel`.
+stand at its end, and newer versions tell the clock as `05:33:30 PM UTC`. IPMI tells no severity: what an entry means
+is for the rules of the check `sel`.
 """
 
 import re
@@ -17,7 +18,7 @@ MOST = 20_000
 
 LINE = re.compile(
     r"^[ \t]{0,8}(?P<id>[0-9a-fA-F]{1,4}) \| {1,2}(?P<day>\d\d/\d\d/\d{2,4}|Pre-Init) {1,2}\| ?"
-    r"(?P<clock>[\d:]{1,12})(?: [A-Z]{2,5})? ?\| (?P<sensor>[^|\n]{1,80}?) \| (?P<event>[^|\n]{1,200}?)"
+    r"(?P<clock>[\d:]{1,12}(?: [AP]M)?)(?: [A-Z]{2,5})? ?\| (?P<sensor>[^|\n]{1,80}?) \| (?P<event>[^|\n]{1,200}?)"
     r" ?(?:\| (?P<way>Asserted|Deasserted)[^\n]{0,200})?[ \t]*$",
     re.MULTILINE | re.ASCII,
 )
@@ -62,7 +63,8 @@ def _entry(found: re.Match[str]) -> dict[str, Any]:
 
 def _created(day: str, clock: str) -> str:
     """Return an ISO time, "" for one that was written before the BMC's clock was set."""
-    for form in ("%m/%d/%Y %H:%M:%S", "%m/%d/%y %H:%M:%S"):
+    hours = "%I:%M:%S %p" if clock.endswith("M") else "%H:%M:%S"
+    for form in (f"%m/%d/%Y {hours}", f"%m/%d/%y {hours}"):
         try:
             return datetime.strptime(f"{day} {clock}", form).replace(tzinfo=UTC).isoformat()
         except ValueError:

@@ -14,7 +14,15 @@ from fleet_runner.core.checks import check as checking
 from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.checks.excerpt import excerpt
-from fleet_runner.core.checks.parsers import ipmi_sel, nvidia_smi, redfish_log, smart_text, smi_text
+from fleet_runner.core.checks.parsers import (
+    dcgm_text,
+    ipmi_sel,
+    nvidia_smi,
+    nvme_text,
+    redfish_log,
+    smart_text,
+    smi_text,
+)
 from fleet_runner.core.checks.parsers.json_text import json_object
 from fleet_runner.core.checks.parsers.redfish import gathered
 from fleet_runner.core.checks.parsers.redfish_log import Entry
@@ -91,9 +99,21 @@ def _smi(report: str, text: str, node: str, name: str) -> Part:
 
 def dcgm(text: str, node: str) -> Part:
     """Judge `dcgmi diag -j`: what its tests found, at whatever level it ran."""
-    job = json.dumps({"state": "ended", "rc": 0, "elapsed": 0, "seconds": 0, "output": text})
-    result = _run("dcgm", {"dcgm_job": job}, node, {"active": {"dcgm": {"level": 1}}})
-    return _part("dcgmi diag", [result], text, node)
+    return _part("dcgmi diag", [_diagnosed(text, node)], text, node)
+
+
+def dcgm_plain(text: str, node: str) -> Part:
+    """Judge the table of `dcgmi diag`."""
+    try:
+        output = json.dumps(dcgm_text.diagnostic(text))
+    except EvidenceError as error:
+        return Part("dcgmi diag", unsure=(str(error),))
+    return _part("dcgmi diag", [_diagnosed(output, node)], text, node)
+
+
+def _diagnosed(output: str, node: str) -> Result:
+    job = json.dumps({"state": "ended", "rc": 0, "elapsed": 0, "seconds": 0, "output": output})
+    return _run("dcgm", {"dcgm_job": job}, node, {"active": {"dcgm": {"level": 1}}})
 
 
 def redfish(text: str, node: str) -> Part:
@@ -161,6 +181,14 @@ def smart_plain(text: str, node: str) -> Part:
     """Judge `smartctl -a`."""
     try:
         return _smart(smart_text.report(text), text, node)
+    except EvidenceError as error:
+        return Part("SMART report", unsure=(str(error),))
+
+
+def nvme_plain(text: str, node: str) -> Part:
+    """Judge `nvme smart-log`."""
+    try:
+        return _smart(nvme_text.report(text), text, node)
     except EvidenceError as error:
         return Part("SMART report", unsure=(str(error),))
 

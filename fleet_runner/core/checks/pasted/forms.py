@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from fleet_runner.core.checks.parsers import ipmi_sel, perfquery, smart_text, torch_watchdog
+from fleet_runner.core.checks.parsers import dcgm_text, ipmi_sel, nvme_text, perfquery, smart_text, torch_watchdog
 from fleet_runner.core.checks.parsers.dcgm_health import HEADER
 from fleet_runner.core.checks.parsers.smi_text import HEAD
-from fleet_runner.core.checks.pasted import collectives, counters, documents
+from fleet_runner.core.checks.pasted import collectives, counters, documents, tables
 from fleet_runner.core.checks.pasted.pieces import between, those, until_prompt
 from fleet_runner.core.checks.pasted.told import Part
 
@@ -74,6 +74,11 @@ def _smi(text: str) -> list[str]:
     return [f"{said}{found[0]}", *found[1:]] if found else [said] if said else []
 
 
+def _smi_list(text: str) -> list[str]:
+    """Return a list of GPUs, of which nothing else is told below."""
+    return [text] if tables.SMI_LIST.search(text) and not _NVLINK.search(text) else []
+
+
 def _of_dcgm(raw: dict[str, Any]) -> bool:
     runs = raw.get("iterations")
     inner = runs[0] if isinstance(runs, list) and runs and isinstance(runs[0], dict) else raw
@@ -103,6 +108,8 @@ def _of_smart(raw: dict[str, Any]) -> bool:
 FORMS: tuple[Form, ...] = (
     Form("nvidia-smi -q -x", _smi, documents.smi),
     Form("nvidia-smi -q", lambda text: until_prompt(text, re.compile(HEAD)), documents.smi_plain),
+    Form("nvidia-smi", lambda text: until_prompt(text, tables.SMI), tables.smi),
+    Form("nvidia-smi -L", _smi_list, tables.smi_list),
     Form("nvidia-smi nvlink -s, -e", _runs(_NVLINK), counters.nvlink_report),
     Form("dcgmi diag -j", lambda text: those(text, _of_dcgm, _DCGM), documents.dcgm),
     Form(
@@ -110,9 +117,12 @@ FORMS: tuple[Form, ...] = (
         lambda text: those(text, lambda raw: {"header", "body"} <= raw.keys(), _HEALTH),
         counters.health_watch,
     ),
+    Form("dcgmi diag", lambda text: until_prompt(text, dcgm_text.DIAG), documents.dcgm_plain),
+    Form("dcgmi health -c", lambda text: until_prompt(text, dcgm_text.HEALTH), tables.health_watch),
     Form("Redfish LogEntries", _redfish, documents.redfish),
     Form("ipmitool sel list, elist", _whole(ipmi_sel.LINE), documents.sel),
     Form("smartctl -j, nvme smart-log -o json", lambda text: those(text, _of_smart, _SMART), documents.smart_json),
+    Form("nvme smart-log", lambda text: until_prompt(text, nvme_text.HEAD), documents.nvme_plain),
     Form("smartctl -a", lambda text: until_prompt(text, smart_text.HEAD), documents.smart_plain),
     Form("Fabric Manager's log", _whole(_FABRIC_MANAGER), counters.fabric_manager_log),
     Form("ibqueryerrors", _runs(_IBQUERYERRORS), counters.fabric_errors),
@@ -123,6 +133,14 @@ FORMS: tuple[Form, ...] = (
 )  # fmt: skip
 """In the order in which they are looked for; a text may hold several."""
 
+UNREAD: tuple[Form, ...] = (
+    Form("journalctl -o json-pretty", _whole(tables.PRETTY), tables.journal),
+    Form("nvidia-smi that failed", _whole(tables.SMI_FAILED), tables.smi_failed),
+    Form("rocm-smi, amd-smi", _whole(tables.AMD_SMI), tables.amd_smi),
+    Form("amdgpu", _whole(tables.AMD_KERNEL), tables.amd_kernel),
+)
+"""What is known, too, and not offered: it says little, or that it is not read yet."""
+
 KERNEL = "kernel logs (dmesg, journalctl -k, journalctl -o json, /var/log/kern.log, syslog)"
 
 READABLE = (KERNEL, *(form.name for form in FORMS))
@@ -131,4 +149,4 @@ READABLE = (KERNEL, *(form.name for form in FORMS))
 
 def parts(text: str, node: str) -> tuple[Part, ...]:
     """Return what each piece of a text says."""
-    return tuple(form.judge(piece, node) for form in FORMS for piece in form.pieces(text))
+    return tuple(form.judge(piece, node) for form in (*FORMS, *UNREAD) for piece in form.pieces(text))
