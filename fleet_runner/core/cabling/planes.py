@@ -13,10 +13,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
+from fleet_runner.core.checks.parsers.fabric_links import FabricLinks, columns
 
 _ASIC = re.compile(r"(MF0;[^:;]+:[^/:;]*)/U0*([1-9][0-9]?)$", re.ASCII)
-_PLANE_SPEED = "XDR"
-"""What a plane runs at: slower links have none."""
+_PLANE = 1, "XDR"
+"""Width and speed of a plane by itself: slower links have none."""
 
 IN_PLANES = " in planes "
 """What stands in a rate between what the link carries and its planes: "3x XDR in planes 1+2+4"."""
@@ -29,7 +30,7 @@ _End = tuple[str, int]
 class Whole(NamedTuple):
     """Links, each of a whole cable, and a port of each switch of which nobody can tell where its cables are."""
 
-    links: tuple[FabricLink, ...]
+    links: FabricLinks
     doubted: tuple[FabricPort, ...]
 
 
@@ -39,9 +40,10 @@ def planes_of(rate: str) -> frozenset[int]:
     return frozenset(int(each) for each in planes.split("+") if each)
 
 
-def whole_cables(links: tuple[FabricLink, ...], known: Collection[str] = ()) -> Whole:
+def whole_cables(seen: Iterable[FabricLink], known: Collection[str] = ()) -> Whole:
     """Return the links with one for all planes of a cable. A GUID that is `known` stays, whichever ASIC's it is."""
-    planar = _planar({end.name for each in links for end in each[:2]})
+    links = columns(seen)
+    planar = _planar({face.name for face in links.faces})
     single = _single(links)
     if not planar and not single:
         return Whole(links, ())
@@ -62,12 +64,14 @@ def _planar(names: Iterable[str]) -> frozenset[str]:
     return frozenset(name for name in told if asics[_base(name)] > 1)
 
 
-def _single(links: Iterable[FabricLink]) -> frozenset[str]:
+def _single(links: FabricLinks) -> frozenset[str]:
     """Return the GUIDs of switches that carry several planes of a cable in one ASIC."""
+    if _PLANE not in set(links.rates):
+        return frozenset()
     ports = Counter(
         (near.name, far.guid)
         for each in links
-        if (each.width, each.speed) == (1, _PLANE_SPEED)
+        if each[2:] == _PLANE
         for near, far in ((each.a, each.b), (each.b, each.a))
         if near.kind == "CA" and far.kind == "SW"
     )
@@ -98,7 +102,7 @@ def _joined(
             switches = (_whole(end, planar) for each in links for end in each[:2] if end.kind != "CA")
             doubted |= {end.name: end for end in switches}
     told = tuple(each for each in (*others, *found) if doubted.keys().isdisjoint((each.a.name, each.b.name)))
-    return Whole(told, tuple(doubted.values()))
+    return Whole(columns(told), tuple(doubted.values()))
 
 
 def _one(links: list[FabricLink], planar: frozenset[str], known: Collection[str]) -> FabricLink:
