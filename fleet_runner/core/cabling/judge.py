@@ -9,6 +9,7 @@ from fleet_runner.core.cabling.binding import Bound, bind
 from fleet_runner.core.cabling.explain import Fault, Kind, Places, degraded_fault
 from fleet_runner.core.cabling.faults import Differing, every_fault
 from fleet_runner.core.cabling.identity import settle
+from fleet_runner.core.cabling.lanes import paired
 from fleet_runner.core.cabling.links import Link, Port, PortTakenError, link, matching
 from fleet_runner.core.cabling.misnamed import Mismatch, misnamed
 from fleet_runner.core.cabling.names import Names
@@ -16,6 +17,7 @@ from fleet_runner.core.cabling.rates import degraded
 from fleet_runner.core.cabling.shifts import shifted
 from fleet_runner.core.cabling.silence import mute, unheard
 from fleet_runner.core.cabling.strangers import concerning
+from fleet_runner.core.cabling.uncompared import compared
 from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
 
 SUSPECT_SHARE = suspect.SHARE
@@ -40,7 +42,8 @@ class Verdicts:
     `beside` are at a designed device, which comes first, and `uplinks` between switches where the design has no cable
     between any. `doubts` and `silent`, designed links in a fabric of which nothing was heard or to a neighbour that
     does not answer, may be there or not. `absent` are designed links that are certainly not in place. `unmapped` are
-    designed links at ports of which nothing says which number the fabric has for them: they are not compared.
+    designed links at ports, or lanes of ports, of which nothing says which number the fabric has for them: they are
+    not compared.
     `suspect` says why no fault should be believed ("" if they may be). `misnamed`: names fit so badly that nothing is
     told; then `unmapped` are the designed links that they keep from being compared. `shared` are Bound's.
     `shifted` are switches whose every cable is off by as many ports: nobody can tell whether only their names are.
@@ -90,9 +93,12 @@ def hold(  # noqa: PLR0913  what is held against each other, and what is known o
     `lldp`: ports were heard by their names, which were compared before.
     """
     try:
-        expected = matching(designed)
+        links, untold = paired(designed, places.lanes, observed.links)
+        expected = matching(links)
+        unknown = places.uncompared.union(*untold)
+        observed = replace(observed, links=compared(observed.links, unknown, expected.keys()))
         unmapped = _unmapped(expected, observed.unmapped)
-        count = len(expected) // 2
+        count = len(expected) // 2 + len(untold)
         named = lldp or _mostly_there(expected, observed, places.servers)
         differing = () if named else misnamed(expected, observed, places.servers)
         if _hardly_named(expected, observed, differing, places.servers):
@@ -145,7 +151,7 @@ def hold(  # noqa: PLR0913  what is held against each other, and what is known o
         silent,
         why,
         absent,
-        unmapped,
+        tuple(sorted((*unmapped, *untold))),
         left.beside,
         left.uplinks,
         shared=observed.shared,
