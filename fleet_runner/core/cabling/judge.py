@@ -95,8 +95,8 @@ def hold(  # noqa: PLR0913  what is held against each other, and what is known o
     try:
         links, untold = paired(designed, places.lanes, observed.links)
         expected = matching(links)
-        unknown = places.uncompared.union(*untold)
-        observed = replace(observed, links=compared(observed.links, unknown, expected.keys()))
+        doubtful = places.uncompared.union(*untold)
+        observed = replace(observed, links=compared(observed.links, doubtful, expected.keys()))
         unmapped = _unmapped(expected, observed.unmapped)
         count = len(expected) // 2 + len(untold)
         named = lldp or _mostly_there(expected, observed, places.servers)
