@@ -12,8 +12,12 @@ from fleet_runner.adapters.netbox.push.sending import Sent, send
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.netbox.custom_fields import MANAGEMENT
 from fleet_runner.core.inventory.netbox.push import Plan, plan
+from fleet_runner.core.inventory.netbox.push.cables import passed
 from fleet_runner.core.inventory.netbox.push.step import Kind, Step
 from fleet_runner.core.inventory.records import Fleet, Management
+
+INSIDE = frozenset({Kind.INTERFACE, Kind.MAC, Kind.ADDRESS, Kind.PART, Kind.REAR, Kind.FRONT})
+"""Kinds that are put into a device."""
 
 Tell = Callable[[str, int, int], None]
 """Told what is written, how much of it is, and how much of it there is."""
@@ -46,7 +50,8 @@ class Push:
         if managed and not self.client.rows("extras/custom-fields", "id,name", name=[MANAGEMENT]):
             text = f"it has no custom field {MANAGEMENT}, which {managed[0].name} needs"
             raise SourceError(f"{self.client.url}: {text}; run fleet-runner netbox init first")
-        return plan(self.wanted, replace(has, device_types=types), self.ids.known())
+        known = replace(self.ids.known(), ports=self.ids.read_panels(passed(self.wanted, has)))
+        return plan(self.wanted, replace(has, device_types=types), known)
 
     def do(self, planned: Plan, tell: Tell) -> Pushed:
         """Write what is planned; raise SourceError where NetBox cannot be written at all."""
@@ -84,8 +89,10 @@ class Push:
     def _read(self, kind: Kind, steps: Sequence[Step]) -> None:
         """Read the ids that steps of a kind will need."""
         owners = {step.key[0] for step in steps}
-        if kind is Kind.CABLE:
+        if kind in {Kind.CABLE, Kind.CORD}:
             self.ids.read_interfaces(owners | {name for step in steps for name in step.key[2::2]})
+        elif kind in {Kind.FRONT, Kind.REAR}:
+            self.ids.read_panels(owners)
         elif kind is Kind.INTERFACE:
             self.ids.read_interfaces(owners)
         elif kind is Kind.PART:
@@ -112,7 +119,7 @@ class Push:
         def made(each: Sent, number: int) -> None:
             if kind is Kind.DEVICE:
                 self._unmade.discard(known[each.name].key[0])
-            if kind is not Kind.CABLE:
+            if kind not in {Kind.CABLE, Kind.CORD}:
                 self.ids.of(kind)[known[each.name].key] = number
             count(1)
 
@@ -121,9 +128,9 @@ class Push:
 
 def _inside(step: Step) -> tuple[str, ...]:
     """Return the devices that something is put into: who did not make them may be one of two pushes at once."""
-    if step.kind is Kind.CABLE:
+    if step.kind in {Kind.CABLE, Kind.CORD}:
         return step.key[::2]
-    return step.key[:1] if step.kind in {Kind.INTERFACE, Kind.MAC, Kind.ADDRESS, Kind.PART} else ()
+    return step.key[:1] if step.kind in INSIDE else ()
 
 
 @contextmanager

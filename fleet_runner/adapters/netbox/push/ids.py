@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 
 from fleet_runner.adapters.netbox.client import Client, Json
 from fleet_runner.core.inventory.netbox.push import Known
-from fleet_runner.core.inventory.netbox.push.step import Key, Kind
+from fleet_runner.core.inventory.netbox.push.step import Key, Kind, PanelPort
 from fleet_runner.core.inventory.records import DeviceType, Interface
 
 NAMED = {
@@ -31,6 +31,7 @@ class Ids:
         self._slugs: dict[Kind, set[str]] = {}
         self._of: dict[Kind, dict[Key, int]] = {}
         self._whole: set[str] = set()
+        self._mapped: bool | None = None
         self.contexts: dict[str, Json] = {}  # what devices' local contexts say, of those that were asked for
 
     def of(self, kind: Kind) -> dict[Key, int]:
@@ -84,6 +85,27 @@ class Ids:
     def read_parts(self, devices: Collection[str]) -> dict[Key, int]:
         """Return the ids of inventory items, those of these devices among them."""
         return self._inside(Kind.PART, "dcim/inventory-items", "name", devices)
+
+    def read_panels(self, devices: Collection[str]) -> dict[PanelPort, bool]:
+        """Return the ports of patch panels, each with whether a cable ends there, and keep their ids."""
+        found: dict[PanelPort, bool] = {}
+        for kind, side in ((Kind.FRONT, "front"), (Kind.REAR, "rear")):
+            ids = self._of.setdefault(kind, {})
+            numbers = {self.of(Kind.DEVICE)[name,]: name for name in devices if (name,) in self.of(Kind.DEVICE)}
+            for some in _some(sorted(numbers)):
+                for row in self.client.rows(f"dcim/{side}-ports", "id,device,name,cable", device_id=some):
+                    if (owner := numbers.get(row["device"]["id"])) is not None:
+                        ids[owner, row["name"]] = row["id"]
+                        found[PanelPort(owner, side, row["name"])] = row["cable"] is not None
+        return found
+
+    @property
+    def mapped(self) -> bool:
+        """Whether a front port may have several rear ports, as from NetBox 4.5 on."""
+        if self._mapped is None:
+            major, minor = (int(part) for part in self.client.version().split(".")[:2])
+            self._mapped = (major, minor) >= (4, 5)
+        return self._mapped
 
     def read_contexts(self, devices: Collection[str]) -> None:
         """Read what the local contexts of devices say, so that what is written is laid over it."""
