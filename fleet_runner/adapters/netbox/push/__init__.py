@@ -8,6 +8,7 @@ from fleet_runner.adapters.netbox.client import Client, Timeouts
 from fleet_runner.adapters.netbox.push.addresses import ips, macs
 from fleet_runner.adapters.netbox.push.bodies import PATHS, sent
 from fleet_runner.adapters.netbox.push.ids import Ids
+from fleet_runner.adapters.netbox.push.modules import modules
 from fleet_runner.adapters.netbox.push.sending import Sent, send
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.netbox.custom_fields import MANAGEMENT
@@ -82,6 +83,10 @@ class Push:
         elif kind is Kind.ADDRESS:
             pushed.conflicts += ips(self.client, self.ids, steps, count)
         else:
+            if kind is Kind.PART:
+                sorted_ = modules(self.client, self.ids, steps, count)
+                pushed.conflicts += sorted_.conflicts
+                steps = sorted_.items
             self._read(kind, steps)
             for some in ([s for s in steps if s.was is None], [s for s in steps if s.was is not None]):
                 self._send(kind, some, pushed, count)
@@ -109,12 +114,8 @@ class Push:
                 continue
             try:
                 ready.append(sent(step, self.ids))
-            except KeyError:  # the id of something that could not be made, or of a part that is no inventory item
-                if kind is Kind.PART and step.was is not None:
-                    text = f"{step.name} is a module in NetBox; change it there, push changes inventory items alone"
-                    pushed.conflicts.append(text)
-                else:
-                    pushed.waiting += 1
+            except KeyError:  # the id of something that could not be made, or whose name several have
+                pushed.waiting += 1
 
         def made(each: Sent, number: int) -> None:
             if kind is Kind.DEVICE:

@@ -1,7 +1,8 @@
 """Cables through patch panels: the ports, the trunks and the cords that a NetBox lacks of them.
 
 A folder says which panels a cable passes, and not by which of their ports. So ports are made that are named after the
-trunk, or after one end of the cable, and only on panels that are devices of the folder and have no ports of their own in NetBox.
+trunk, or after one end of the cable, and only on panels that are devices of the folder and have no ports of their own
+in NetBox.
 """
 
 from collections import defaultdict
