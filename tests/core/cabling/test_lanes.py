@@ -4,8 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet_runner.core.cabling import ethernet
+from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.lanes import is_lane, paired, shared
 from fleet_runner.core.cabling.links import Link, Port, link, matching
+from fleet_runner.core.cabling.names import names
+from fleet_runner.core.checks.parsers.lldp import Neighbour
 
 NEAR = Port("leaf-1", "7")
 HOSTS = [Port("gpu-1", "ib0"), Port("gpu-2", "ib0")]
@@ -69,3 +73,12 @@ def test_lanes_are_named_after_their_port(name: str) -> None:
 @pytest.mark.parametrize("name", ["71", "8", "7/", "7/x", "7/1/1", "17"])
 def test_other_ports_are_no_lanes(name: str) -> None:
     assert not is_lane(name, "7")
+
+
+@pytest.mark.parametrize("lanes", [("7s0", "7s1"), ("7s1", "7s0")])
+def test_lanes_that_a_switch_hears_its_servers_at_are_as_designed(lanes: tuple[str, str]) -> None:
+    heard = [Neighbour(name, host.device, host.interface, "") for name, host in zip(lanes, HOSTS, strict=True)]
+    known = names([port for each in DESIGNED for port in each], {}, {})
+    where = Places({}, {}, frozenset({"gpu-1", "gpu-2"}), lanes=frozenset({NEAR}))
+    verdicts = ethernet.judge(DESIGNED, {"leaf-1": heard}, known, where)
+    assert (verdicts.faults, verdicts.matched, verdicts.designed) == ((), 2, 2)

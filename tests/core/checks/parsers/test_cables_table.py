@@ -139,6 +139,11 @@ def test_a_port_with_two_cables_in_netboxs_list_is_both_sides_of_a_patch_panel()
         cables_csv.parse("\n".join([LIST, *rows_, "gpu-02|ib0|PP-1|1"]).replace("|", ","), "x")
 
 
+def test_a_cable_that_netboxs_list_has_twice_is_one_and_no_panel() -> None:
+    (row,) = cables_csv.parse(f"{LIST}\ngpu-01|ib0|leaf-1|1\nleaf-1|1|gpu-01|ib0".replace("|", ","), "x")
+    assert (row.link, row.panels) == (A, ())
+
+
 def test_netboxs_types_of_ports_tell_the_sides_of_a_panel() -> None:
     titles = "side_a_device|side_a_type|side_a_name|side_b_device|side_b_type|side_b_name"
     one, other = rows(titles, "gpu-01|dcim.interface|ib0|PP-1|dcim.frontport|1", "PP-1|rearport|1|leaf-1|interface|1")
