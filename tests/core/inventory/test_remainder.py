@@ -67,8 +67,8 @@ def cable(a: str, b: str, *carriers: str) -> Cable:
     return Cable(ends[0], ends[1], carriers=carriers)
 
 
-def rest(*devices: Device, cables: Iterable[Cable] = (), **more: Iterable[Rack]) -> Remainder:
-    return remainder(draft(devices, cables, **more), {})
+def rest(*devices: Device, cables: Iterable[Cable] = (), racks: Iterable[Rack] = ()) -> Remainder:
+    return remainder(draft(devices, cables, racks), {})
 
 
 def names(left: Remainder) -> list[str]:

@@ -130,8 +130,8 @@ def test_a_shuffle_is_followed_as_netbox_traces_it(shop: Shop, hall: Hall, fleet
     """Every position of two MPO cassettes with a shuffled trunk between them, in two rooms."""
     later(shop.place)
     (near, rears), (far, others) = shop.panel("room-1", 2, 4), shop.panel("room-2", 2, 4)
-    trunk = [[end("dcim.rearport", number) for number in numbers] for numbers in (rears, others)]
-    shop.cable(*trunk, "shuffle", profile="trunk-2c4p-shuffle")
+    here, there = ([end("dcim.rearport", number) for number in numbers] for numbers in (rears, others))
+    shop.cable(here, there, "shuffle", profile="trunk-2c4p-shuffle")
     leaf, spine = shop.device("shuffle-leaf"), shop.device("shuffle-spine")
     for at in range(PORTS):
         shop.cable([shop.port(leaf, str(at + 1))], [end("dcim.frontport", near[at])], f"leaf-{at}")
