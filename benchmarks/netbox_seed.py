@@ -179,7 +179,8 @@ def _addresses(rows: list[Record], devices: dict[str, Device], ports: Ports) -> 
 def _parts(rows: list[Record], devices: dict[str, Device]) -> None:
     parts = [(devices[row["name"]], part) for row in rows for part in row.get("inventory_items", ())]
     roles = {slug: _named(InventoryItemRole, slug) for slug in dict.fromkeys(part["role"] for _, part in parts)}
-    tree = {"lft": 1, "rght": 2, "level": 0}
+    nested = any(field.name == "lft" for field in InventoryItem._meta.get_fields())  # noqa: SLF001  up to NetBox 4.6
+    tree = {"lft": 1, "rght": 2, "level": 0} if nested else {}
     made = [
         InventoryItem(
             device=device,
@@ -187,7 +188,7 @@ def _parts(rows: list[Record], devices: dict[str, Device]) -> None:
             role=roles[part["role"]],
             part_id=part["part_id"],
             serial=part["serial"],
-            tree_id=number + 1,
+            **({"tree_id": number + 1} if nested else {}),
             **tree,
         )
         for number, (device, part) in enumerate(parts)

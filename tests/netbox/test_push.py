@@ -124,14 +124,50 @@ def test_one_that_netbox_refuses_keeps_nothing_else_from_being_written(standin: 
     assert len(netbox.load(standin.url, TOKEN, PATIENCE).devices) == 6
 
 
-def test_a_part_that_is_a_module_is_left_to_people(standin: Standin) -> None:
+def test_a_part_that_is_a_module_gets_its_serial_number_and_no_other_type(standin: Standin) -> None:
     put(standin, FLEET)
     parts = (Part("GPU 0", "gpu", "H100", "G9"), Part("HCA 0", "hca", "CX7", "C1"))
-    pushed = push(standin, with_node(parts=parts))
-    assert pushed.conflicts == [
-        "part gpu-1 GPU 0 is a module in NetBox; change it there, push changes inventory items alone"
+    assert push(standin, with_node(parts=parts)).conflicts == []
+    assert netbox.load(standin.url, TOKEN, PATIENCE).devices["gpu-1"].parts == parts
+    assert planned(standin, with_node(parts=parts)).steps == ()
+    other = (Part("GPU 0", "gpu", "H200", "G9"), parts[1])
+    assert push(standin, with_node(parts=other)).conflicts == [
+        "part gpu-1 GPU 0 is a module in NetBox, whose type has another model; exchange it there"
     ]
-    assert netbox.load(standin.url, TOKEN, PATIENCE).devices["gpu-1"].parts == (*NODE.parts, parts[1])
+    assert netbox.load(standin.url, TOKEN, PATIENCE).devices["gpu-1"].parts == parts
+
+
+def test_a_new_part_whose_slot_is_a_module_bay_becomes_a_module_there(standin: Standin) -> None:
+    """Its type is made once; of a kind that has no profile yet that is made as well."""
+    put(standin, replace(FLEET, devices={**FLEET.devices, "gpu-1": replace(NODE, parts=())}))
+    device = standin.row("dcim/devices", name="gpu-1")["id"]
+    for bay in ("GPU 0", "GPU 1", "NIC 0"):
+        standin.add("dcim/module-bays", device=device, name=bay)
+    parts = (
+        Part("DIMM 0", "dimm", "64G", "D0"),
+        Part("GPU 0", "gpu", "H100", "G0"),
+        Part("GPU 1", "gpu", "H100"),
+        Part("NIC 0", "hca", "CX7", "C0"),
+    )
+    pushed = push(standin, with_node(parts=parts))
+    assert (pushed.conflicts, pushed.done[Kind.PART]) == ([], 4)
+    assert netbox.load(standin.url, TOKEN, PATIENCE).devices["gpu-1"].parts == parts
+    assert len(standin.rows("dcim/modules")) == 3
+    assert {row["model"] for row in standin.rows("dcim/module-types")} == {"H100", "CX7"}
+    assert [row["name"] for row in standin.rows("dcim/inventory-items")] == ["DIMM 0"]
+    assert planned(standin, with_node(parts=parts)).steps == ()
+
+
+def test_nothing_is_written_into_devices_whose_name_several_have(standin: Standin) -> None:
+    put(standin, FLEET)
+    row = standin.row("dcim/devices", name="leaf-1")
+    away = standin.add("dcim/sites", name="other", slug="other")
+    twin = {key: row[key]["id"] for key in ("device_type", "role")}
+    standin.add("dcim/devices", name="leaf-1", site=away, **twin)
+    leaf = replace(LEAF, serial="L-9")
+    pushed = push(standin, replace(FLEET, devices={**FLEET.devices, "leaf-1": leaf}))
+    assert "device leaf-1: NetBox's record of it cannot be used" in pushed.conflicts[0]
+    assert not [each for each in standin.rows("dcim/devices") if each["serial"] == "L-9"]
 
 
 def test_a_customers_node_is_not_made_where_nothing_can_say_so(standin: Standin) -> None:

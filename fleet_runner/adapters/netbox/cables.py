@@ -5,13 +5,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from fleet_runner.adapters.netbox.profiles import profile
 from fleet_runner.adapters.netbox.records import Place
 from fleet_runner.adapters.netbox.rows import CableRow
-from fleet_runner.core.inventory.consistency import Found, Problem, paired
+from fleet_runner.core.inventory.consistency import Found, Problem, paired, show
 from fleet_runner.core.inventory.records import CONNECTED, REMOVED, Cable, Termination
 
 INTERFACE, FRONT, REAR = "dcim.interface", "dcim.frontport", "dcim.rearport"
 PANEL = frozenset({FRONT, REAR})
+
+UNKNOWN_PROFILE = "of which is not known what it joins; use another one, or update fleet-runner"
 
 Known = Mapping[int, Termination | None]
 """Every interface by its id; None where its device has no name."""
@@ -41,6 +44,20 @@ class CableWithEnds:
     def ends(self) -> list[End]:
         """Return what both ends end at."""
         return [*self.a, *self.b]
+
+    def pairs(self) -> list[tuple[End, End]]:
+        """Return which end of side A it joins with which of side B: by its profile, or end by end without one."""
+        if not self.row.profile:
+            return paired(self.a, self.b)
+        found = profile(self.row.profile)
+        if found is None:
+            return []
+        both = {
+            (one - 1, other - 1)
+            for (one, _), (other, _) in found.forth.items()
+            if one <= len(self.a) and other <= len(self.b)
+        }
+        return [(self.a[one], self.b[other]) for one, other in sorted(both)]
 
     def bundle(self) -> tuple[str, ...]:
         """Return the bundle it lies in, as a carrier."""
@@ -86,7 +103,10 @@ def cables(found: Iterable[CableWithEnds], known: Known) -> Iterator[Found[Cable
 
 
 def _straight(strand: CableWithEnds, known: Known) -> Iterator[Found[Cable] | Problem]:
-    pairs = paired(strand.a, strand.b)
+    pairs = strand.pairs()
+    if not pairs and strand.row.profile and profile(strand.row.profile) is None:
+        yield Problem(strand.place(), f"the cable has the profile {show(strand.row.profile)}, {UNKNOWN_PROFILE}")
+        return
     if not pairs:
         text = f"the cable has {len(strand.a)} interfaces at end A and {len(strand.b)} at end B"
         yield Problem(strand.place(), f"{text}, expected one at each; correct it")

@@ -91,9 +91,9 @@ def _device_type(some: list[Cells]) -> rows.TypeRow:
 
 
 def _device(row: Cells, six_first: bool) -> rows.DeviceRow:  # noqa: FBT001  NetBox's own setting
-    number, name, type_id, slug, role, site, rack, position, face, status, serial = row[:11]
-    oob_id, oob, four_id, four, six_id, six, tenant, chassis, master = row[11:20]
-    *ours, local, contexts, changed = row[20:]
+    number, name, type_id, slug, role, site, rack, rack_id, position, face, status, serial = row[:12]
+    oob_id, oob, four_id, four, six_id, six, tenant, chassis, master = row[12:21]
+    *ours, local, contexts, changed = row[21:]
     primary = [(six_id, _text(six)), (four_id, _text(four))]
     primary_id, address = next((each for each in primary[:: 1 if six_first else -1] if each[0]), (None, None))
     return rows.DeviceRow(
@@ -104,6 +104,7 @@ def _device(row: Cells, six_first: bool) -> rows.DeviceRow:  # noqa: FBT001  Net
         role=role,
         site=site,
         rack=rack,
+        rack_id=rack_id,
         position=None if _text(position) is None else float(position),
         face=face or "",
         status=status,

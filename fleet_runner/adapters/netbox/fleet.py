@@ -2,36 +2,62 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TypeVar
 
 from fleet_runner.adapters.netbox import panels, records
-from fleet_runner.adapters.netbox.cables import Known, cables, strands
+from fleet_runner.adapters.netbox.cables import INTERFACE, Known, cables, strands
+from fleet_runner.adapters.netbox.rack_names import rack_names
 from fleet_runner.adapters.netbox.records import Inside, held, made
 from fleet_runner.adapters.netbox.rows import DeviceRow, Row, Rows
 from fleet_runner.adapters.netbox.snapshots import Snapshot
-from fleet_runner.core.inventory.consistency import Draft, Found, Location, Problem, problems, refusal, settle
+from fleet_runner.core.inventory.consistency import (
+    Draft,
+    Found,
+    Location,
+    Problem,
+    problems,
+    refusal,
+    remainder,
+    settle,
+)
 from fleet_runner.core.inventory.records import NODE_ROLES, Cable, Fleet, Part, Rack, Termination
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Row)
 
 
-def fleet(snapshot: Snapshot, url: str) -> Fleet:
-    """Return the fleet of a NetBox at `url`.
+TOLD = 20
+"""Sentences about what cannot be used that are told one by one."""
 
-    Devices without a name are left out unless they are nodes. Raises SourceError with every problem, each with the
-    page of its object.
+
+def fleet(snapshot: Snapshot, url: str) -> Fleet:
+    """Return the fleet of a NetBox at `url`: every record that makes sense, and why the others are left out.
+
+    Devices without a name are left out. Raises SourceError, with every problem and the page of its object, where most
+    devices could not be used: then it is no record that is wrong.
     """
-    wrong: list[Problem] = []
     url = url.rstrip("/").removesuffix("/api")
-    draft = _draft(snapshot, f"{url}/dcim", wrong)
+    read = _read(snapshot, f"{url}/dcim")
+    found = read.draft
+    wrong = [*read.wrong, *problems(found)]
     if not wrong:
-        wrong.extend(problems(draft))
-    if wrong:
+        settled = settle(found, revision(snapshot.rows))
+        return replace(settled, uncompared=tuple(sorted(read.uncompared)))
+    rest = remainder(found, read.unread, read.uncompared)
+    if 2 * len(rest.unread) > len({each.record.name for each in found.devices} | read.unread.keys()):
         raise refusal(url, wrong)
-    return settle(draft, revision(snapshot.rows))
+    told = (*(f"{problem}; it is left out" for problem in read.wrong), *rest.told)
+    more = (f"{url}: {len(told) - TOLD} more are left out or not used",) if len(told) > TOLD else ()
+    settled = settle(rest.draft, revision(snapshot.rows))
+    return replace(
+        settled,
+        notes=(*settled.notes, *told[:TOLD], *more),
+        unread=rest.unread,
+        uncompared=tuple(sorted(rest.uncompared)),
+    )
 
 
 def revision(rows: Rows) -> str:
@@ -40,8 +66,19 @@ def revision(rows: Rows) -> str:
     return sha256(json.dumps(lists, sort_keys=True).encode()).hexdigest()
 
 
-def _draft(snapshot: Snapshot, base: str, wrong: list[Problem]) -> Draft:
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What rows say, and what says nothing: problems, the devices that have one, and ports of unknown cables."""
+
+    draft: Draft
+    wrong: Sequence[Problem]
+    unread: Mapping[str, str]
+    uncompared: Collection[Termination]
+
+
+def _read(snapshot: Snapshot, base: str) -> _Read:
     rows = snapshot.rows
+    wrong: list[Problem] = []
 
     def each(path: str, make: Callable[[R], T], of: Iterable[R]) -> list[Found[T]]:
         return made(make, of, f"{base}/{path}", wrong)
@@ -49,20 +86,26 @@ def _draft(snapshot: Snapshot, base: str, wrong: list[Problem]) -> Draft:
     owners = _owners(rows)
     interfaces = [(owners[row.id], records.interface(row)) for row in rows.interfaces.values()]
     inside = Inside(held(interfaces, lambda interface: interface.name), _parts(rows))
-    wrong.extend(_nameless_nodes(rows.devices.values(), base))
     named = [row for row in rows.devices.values() if row.name]
-    racks = each("racks", records.rack, rows.racks.values())
-    designed, lost = _cables(rows, owners, f"{base}/cables", wrong)
-    return Draft(
+    places = rack_names({row.id: (row.site, row.name, row.location) for row in rows.racks.values()})
+    racks = each("racks", lambda row: records.rack(row, places[row.id]), rows.racks.values())
+    devices = each("devices", lambda row: records.device(row, inside, places), named)
+    pages = {f"{base}/devices/{row.id}/": row.name or "" for row in named}
+    unread = {name: str(problem) for problem in wrong if (name := pages.get(problem.where))}
+    wrong.extend(_nameless_nodes(rows.devices.values(), base))
+    laid = _cables(rows, owners, f"{base}/cables")
+    wrong.extend(laid.wrong)
+    draft = Draft(
         sites=each("sites", lambda row: row.name, rows.sites.values()),
         roles=frozenset(row.role for row in named),
         racks=racks,
         device_types=each("device-types", records.device_type, rows.device_types.values()),
-        devices=each("devices", lambda row: records.device(row, inside), named),
-        cables=designed,
+        devices=devices,
+        cables=laid.cables,
         locations=_locations(racks),
-        notes=(*snapshot.notes, *panels.note(lost)),
+        notes=(*snapshot.notes, *panels.note(laid.lost)),
     )
+    return _Read(draft, wrong, unread, {*laid.lost, *laid.unknown})
 
 
 def _parts(rows: Rows) -> Mapping[int, list[Part]]:
@@ -100,10 +143,20 @@ def _owners(rows: Rows) -> Mapping[int, int]:
     }
 
 
-def _cables(
-    rows: Rows, owners: Mapping[int, int], page: str, wrong: list[Problem]
-) -> tuple[list[Found[Cable]], list[Termination]]:
-    """Return the designed cables, and the interfaces whose way through patch panels leads nowhere."""
+@dataclass(frozen=True, slots=True)
+class _Laid:
+    """The designed cables, those that are wrong, and ports of which nobody says what belongs there.
+
+    `lost` are ports whose way through patch panels leads nowhere, `unknown` those of other cables.
+    """
+
+    cables: list[Found[Cable]]
+    wrong: list[Problem]
+    lost: list[Termination]
+    unknown: list[Termination]
+
+
+def _cables(rows: Rows, owners: Mapping[int, int], page: str) -> _Laid:
     names = {row.id: row.name for row in rows.devices.values()}
     known: Known = {
         row.id: Termination(name, row.name) if (name := names[owners[row.id]]) else None
@@ -112,15 +165,37 @@ def _cables(
     }
     own = {row.name for row in rows.devices.values() if row.name and row.role in NODE_ROLES}
     laid = strands(rows.cables.values(), page)
-    inside = panels.panels(rows.front_ports.values(), rows.rear_ports.values())
+    inside = panels.panels(rows.front_ports.values(), rows.rear_ports.values(), _panel_names(rows))
     followed = panels.follow(laid, inside, known, own)
     found: list[Found[Cable]] = []
+    wrong: dict[str, Problem] = {}
     for cable in (*cables(laid, known), *followed.cables):
         if isinstance(cable, Problem):
-            wrong.append(cable)
+            wrong.setdefault(cable.where, cable)
         else:
             found.append(cable)
-    return found, followed.lost
+    unknown = [
+        port
+        for strand in laid
+        for ends in ([known.get(end.id) for end in strand.ends if end.kind == INTERFACE],)
+        if strand.place() in wrong or None in ends
+        for port in ends
+        if port is not None
+    ]
+    return _Laid(found, list(wrong.values()), followed.lost, unknown)
+
+
+def _panel_names(rows: Rows) -> dict[int, str]:
+    """Return what devices with panel ports are called: with their site where another one has the name as well."""
+    ids = {row.device for row in rows.front_ports.values()} | {row.device for row in rows.rear_ports.values()}
+    mine = [row for number in sorted(ids) if (row := rows.devices.get(number)) is not None and row.name]
+    often = Counter(row.name for row in mine)
+    here = Counter((row.name, row.site) for row in mine)
+    return {
+        row.id: f"{row.name} ({row.site})" if here[row.name, row.site] == 1 else f"{row.name} #{row.id}"
+        for row in mine
+        if often[row.name] > 1
+    }
 
 
 def _locations(racks: Sequence[Found[Rack]]) -> list[Found[Location]]:

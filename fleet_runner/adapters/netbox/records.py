@@ -61,9 +61,9 @@ def made(make: Callable[[R], T], rows: Iterable[R], page: str, problems: list[Pr
     return found
 
 
-def rack(row: RackRow) -> Rack:
-    """Read a rack."""
-    return Rack(row.name, row.site, row.u_height, row.starting_unit, row.location)
+def rack(row: RackRow, name: str) -> Rack:
+    """Read a rack, by the name that tells it from others of its site."""
+    return Rack(name, row.site, row.u_height, row.starting_unit, row.location)
 
 
 def device_type(row: TypeRow) -> DeviceType:
@@ -77,14 +77,14 @@ def port(row: PortRow) -> Interface:
     return Interface(row.name, row.kind, mgmt_only=row.mgmt_only)
 
 
-def device(row: DeviceRow, inside: Inside) -> Device:
-    """Read a device."""
+def device(row: DeviceRow, inside: Inside, racks: Mapping[int, str]) -> Device:
+    """Read a device; `racks` are the names of racks by their ids."""
     return Device(
         name=row.name or "",
         device_type=row.device_type,
         role=row.role,
         site=row.site,
-        rack=row.rack,
+        rack=row.rack if row.rack_id is None else racks.get(row.rack_id, row.rack),
         position=row.position,
         status=row.status,
         serial=row.serial or None,

@@ -60,6 +60,7 @@ def device(row: Json) -> rows.DeviceRow:
         role=text(row["role"]["slug"]),
         site=text(row["site"]["name"]),
         rack=inner(row["rack"], "name"),
+        rack_id=None if row["rack"] is None else int(row["rack"]["id"]),
         position=None if row["position"] is None else float(row["position"]),
         face=inner(row["face"], "value") or "",
         status=inner(row["status"], "value") or "active",

@@ -70,6 +70,7 @@ class DeviceRow(NamedTuple):
     role: str
     site: str
     rack: str | None
+    rack_id: int | None
     position: float | None
     face: str
     status: str

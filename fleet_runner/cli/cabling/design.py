@@ -13,7 +13,7 @@ from fleet_runner.adapters import sitefiles, source
 from fleet_runner.cli.cabling import forms
 from fleet_runner.cli.cabling.captures import Capture, Neighbours, text
 from fleet_runner.core.base.errors import FleetError, SourceError
-from fleet_runner.core.cabling import ethernet, extent
+from fleet_runner.core.cabling import ethernet, extent, lanes, uncompared
 from fleet_runner.core.cabling.aliases import called, renamed
 from fleet_runner.core.cabling.binding import Bound, bind
 from fleet_runner.core.cabling.bundles import Bundle, paired
@@ -33,6 +33,9 @@ from fleet_runner.core.checks.parsers.names_csv import Declared
 from fleet_runner.core.inventory import ansible, profile
 from fleet_runner.core.inventory.records import Fleet
 
+NAMED = 3
+"""Patch panels that a sentence names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ethernet:
@@ -48,7 +51,7 @@ class Design:
     """What should be: the links, their names in the fabric, where devices stand, and which fabrics they make.
 
     `links` and `names` are of InfiniBand. Files of cables do not say what these carry: there `ethernet` has the same.
-    `bundles` are links that may be paired otherwise.
+    `bundles` are links that may be paired otherwise, `panels` patch panels of which nobody says what is behind them.
     """
 
     links: tuple[Link, ...]
@@ -61,6 +64,7 @@ class Design:
     fleet: Fleet | None = None
     planned: frozenset[Link] = frozenset()
     bundles: tuple[Bundle, ...] = ()
+    panels: frozenset[str] = frozenset()
 
     def fabric(self, name: str) -> Fabric:
         """Return a fabric by its name, or say which there are."""
@@ -91,6 +95,9 @@ class Design:
 
         The words say what was not looked for; "" if everything was.
         """
+        if self.fleet is None and (way := self._apart(seen)):
+            verdicts, words = way[0].judge(seen, fabric)
+            return verdicts, "; ".join(filter(None, [panels_words(*way[1:]), words]))
         if isinstance(seen, Neighbours):
             return self._judge_ethernet(seen, fabric), ""
         observed = self.bound(seen)
@@ -106,6 +113,30 @@ class Design:
             mine = [each for each in extent.own(self.links, fabric.switches) if each not in left]
             verdicts, left = extent.narrowed(verdicts, mine, fabric.switches), left.at(fabric.switches)
         return replace(verdicts, designed=verdicts.designed + len(left.away)), left.words().removeprefix("; ")
+
+    def _apart(self, seen: Capture | Neighbours) -> tuple["Design", int, tuple[str, ...]] | None:
+        """Return the design without ways through patch panels, how many cables these are, and the panels."""
+        wire = self.ethernet
+        links = wire.links if isinstance(seen, Neighbours) else self.links
+        observed = self.bound(seen).links
+        met = sorted(self.panels & {port.device for each in observed for port in each})
+        if met:
+            raise FleetError(
+                f"{seen.label}: {met[0]} has two cables at one port in the list of cables, as a patch panel has, and"
+                " is seen, as no patch panel is; if two devices have that name, call them otherwise in the list"
+            )
+        way = uncompared.apart(links, self.panels | uncompared.passive(links, observed))
+        if not way.panels:
+            return None
+        places_ = replace(self.places, uncompared=self.places.uncompared | way.ports)
+        left = set(way.links)
+        bundles = tuple(each for each in self.bundles if left.issuperset(each))
+        rest = replace(self, places=places_, bundles=bundles, panels=frozenset(), fleet=None)
+        if isinstance(seen, Neighbours):
+            rest = replace(rest, ethernet=replace(wire, links=way.links))
+        else:
+            rest = replace(rest, links=way.links, planned=self.planned & left)
+        return rest, len(links) - len(way.links), way.panels
 
     def _left_out(self, links: Iterable[Link], observed: Bound) -> LeftOut:
         """Return what no sweep looks for either: planned cables, and devices that are not in service, if unseen."""
@@ -157,6 +188,16 @@ def design(expected: Sequence[Path] | None, declared: Path | None) -> Design:
     return _site(sitefiles.load(folder), extra, settings.load().cabling_suspect_share)
 
 
+def panels_words(count: int, panels: Sequence[str]) -> str:
+    """Say which cables are not compared, why, and what would have them compared."""
+    some = ", ".join(panels[:NAMED]) + (", …" if len(panels) > NAMED else "")
+    many = f"{count} cables end" if count > 1 else "1 cable ends"
+    return (
+        f"{many} at patch panels ({some}) and are not compared: the list does not say which front port leads to which"
+        " rear port; name the NetBox itself as source, or write each way from device to device as one cable"
+    )
+
+
 def undesigned() -> Design:
     """Return a design of nothing: ports keep the names that they were seen under."""
     nothing = Names({}, {})
@@ -188,7 +229,10 @@ def _sheets(paths: Sequence[Path], declared: Declared) -> Design:
     links = tuple(row.link for row in rows)
     known = _names(links, {}, {}, declared)
     told = {device: role for row in rows for device, role in row.roles} | dict(declared.roles)
-    here = Places({}, {}, servers(links, {device: is_server(role) for device, role in told.items()}))
+    panels = frozenset(device for row in rows for device in row.panels)
+    roles = {device: is_server(role) for device, role in told.items()} | dict.fromkeys(panels, False)
+    shared = lanes.shared(row.link for row in rows if row.breakout)
+    here = Places({}, {}, servers(links, roles), lanes=shared)
     wire = Ethernet(links, known)
     fabric = tuple(row.link for row in rows if not row.ethernet)
     if len(fabric) < len(links):
@@ -199,7 +243,7 @@ def _sheets(paths: Sequence[Path], declared: Declared) -> Design:
         bundles.setdefault(row.bundle, []).append(row.link)
     bundles.pop("", None)
     several = tuple(map(tuple, bundles.values()))
-    return Design(fabric, known, here, wire, aliases=declared.devices, planned=later, bundles=several)
+    return Design(fabric, known, here, wire, aliases=declared.devices, planned=later, bundles=several, panels=panels)
 
 
 def _site(fleet: Fleet, declared: Declared, share: float) -> Design:

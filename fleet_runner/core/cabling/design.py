@@ -6,6 +6,7 @@ from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling.explain import Places
+from fleet_runner.core.cabling.lanes import shared
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.inventory.records import NODE_ROLES
 
@@ -60,6 +61,8 @@ def places(fabric: Mapping[str, Any]) -> Places:
         frozenset(name for name, device in devices.items() if device.get("role") in NODE_ROLES),
         {joined: carriers for joined, _, carriers in rows if carriers},
         {joined: kind for joined, kind, _ in rows if infiniband(kind)},
+        frozenset(Port(device, interface) for device, interface in fabric.get("uncompared", ())),
+        shared(joined for joined, _, _ in rows),
     )
 
 

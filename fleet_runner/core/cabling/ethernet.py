@@ -14,6 +14,7 @@ from fleet_runner.core.cabling import partial, suspect
 from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Doubt, Verdicts, hold
+from fleet_runner.core.cabling.lanes import is_lane, shared
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import Names, bind_port
 from fleet_runner.core.cabling.port_numbers import fitting
@@ -102,13 +103,15 @@ def _strangers(heard: Iterable[Link], designed: Iterable[Link], known: Names) ->
 
 def listen(captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port]) -> BelievedLinks:
     """Return what the captures tell together."""
-    mine = {port: each for each in designed for port in each}
+    every = tuple(designed)
+    mine = {port: each for each in every for port in each}
+    named = _Ports(known, macs, {}, mine, shared(every))
     heard = {device: tuple(neighbours) for device, neighbours in captures.items()}
     panels = _panels(heard, known, mine)
     told: dict[Port, Link] = {}
     unmapped: set[Port] = set()
     for device, neighbours in heard.items():
-        for near, links in _tellings(device, neighbours, _Ports(known, macs, panels, mine), unmapped).items():
+        for near, links in _tellings(device, neighbours, replace(named, panels=panels), unmapped).items():
             if one := _one(links, mine.get(near)):
                 told[near] = one
     both = {each for each in told.values() if told.get(each.a) == told.get(each.b)}
@@ -123,13 +126,14 @@ def listen(captures: Captures, known: Names, designed: Iterable[Link], macs: Map
 class _Ports:
     """What ports are called: in the design, by address, and by number on the fronts of SONiC's switches.
 
-    `designed` gives each designed port its link.
+    `designed` gives each designed port its link; `lanes` are those that are broken out to several.
     """
 
     known: Names
     macs: Mapping[str, Port]
     panels: Mapping[str, Mapping[int, Port]]
     designed: Mapping[Port, Link]
+    lanes: frozenset[Port]
 
     def named(self, device: str, names: Iterable[str], near: Port | None = None) -> Port | None:
         """Return a port by what its device and others call it, the likeliest first; None if nobody can tell which.
@@ -158,6 +162,8 @@ class _Ports:
         port = self.known.spoken[device].get(str(int(plain[1]))) if plain else None
         if port in wanted:
             return port
+        if self.lanes and any(Port(device, name) in self.lanes and is_lane(told, name) for name in designed):
+            return Port(device, told)
         found = respelled(told, designed)
         return None if found is None else Port(device, found or told)
 

@@ -76,7 +76,8 @@ class Places:
     """What is known of devices: where each stands in words, its rack, and which are servers.
 
     By designed link, `carriers` names what several cables run through together ("trunk T-12", "panel PP-A3"), and
-    `kinds` gives the interface type of its slower end ("infiniband-ndr"), where the design knows them.
+    `kinds` gives the interface type of its slower end ("infiniband-ndr"), where the design knows them. `uncompared`
+    are ports of which the design does not say what belongs there, `lanes` those that are broken out to several.
     """
 
     words: Mapping[str, str]
@@ -84,6 +85,8 @@ class Places:
     servers: frozenset[str]
     carriers: Mapping[Link, tuple[str, ...]] = field(default_factory=dict[Link, tuple[str, ...]])
     kinds: Mapping[Link, str] = field(default_factory=dict[Link, str])
+    uncompared: frozenset[Port] = frozenset()
+    lanes: frozenset[Port] = frozenset()
 
     def device(self, name: str) -> str:
         """Return a device as a person finds it: "leaf-3 (hall-1 rack N1 U10)"."""

@@ -10,6 +10,7 @@ from fleet_runner.core.cabling.binding import Bound, bind
 from fleet_runner.core.cabling.explain import Fault, Kind, Places
 from fleet_runner.core.cabling.faults import Differing, every_fault
 from fleet_runner.core.cabling.identity import settle
+from fleet_runner.core.cabling.lanes import paired
 from fleet_runner.core.cabling.links import (
     Link,
     Port,
@@ -26,6 +27,7 @@ from fleet_runner.core.cabling.shifts import shifted
 from fleet_runner.core.cabling.silence import mute, unheard
 from fleet_runner.core.cabling.slow import slow_faults
 from fleet_runner.core.cabling.strangers import concerning
+from fleet_runner.core.cabling.uncompared import compared
 from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
 
 SUSPECT_SHARE = suspect.SHARE
@@ -50,7 +52,8 @@ class Verdicts:
     `beside` are at a designed device, which comes first, and `uplinks` between switches where the design has no cable
     between any. `doubts` and `silent`, designed links in a fabric of which nothing was heard or to a neighbour that
     does not answer, may be there or not. `absent` are designed links that are certainly not in place. `unmapped` are
-    designed links at ports of which nothing says which number the fabric has for them: they are not compared.
+    designed links at ports, or lanes of ports, of which nothing says which number the fabric has for them: they are
+    not compared.
     `suspect` says why no fault should be believed ("" if they may be). `misnamed`: names fit so badly that nothing is
     told; then `unmapped` are the designed links that they keep from being compared. `shared` are Bound's.
     `shifted` are switches whose every cable is off by as many ports: nobody can tell whether only their names are.
@@ -100,12 +103,14 @@ def hold(  # noqa: PLR0913  what is held against each other, and what is known o
     `lldp`: ports were heard by their names, which were compared before.
     """
     try:
-        told = tuple(designed)
+        told, untold = paired(designed, places.lanes, observed.links)
         expected = matching(told)
+        doubtful = places.uncompared.union(*untold)
+        observed = replace(observed, links=compared(observed.links, doubtful, expected.keys()))
         unmapped = _unmapped(expected, observed.unmapped)
-        count = len(expected) // 2
+        count = len(expected) // 2 + len(untold)
         astray = undesigned(observed.links, expected)
-        named = lldp or _mostly_there(count, observed.links, astray, places.servers)
+        named = lldp or _mostly_there(len(expected) // 2, observed.links, astray, places.servers)
         differing = () if named else misnamed(expected, observed, places.servers)
         if _hardly_named(expected, observed, differing, places.servers):
             return _misnamed(expected, observed, differing)
@@ -161,7 +166,7 @@ def hold(  # noqa: PLR0913  what is held against each other, and what is known o
         silent,
         why,
         absent,
-        unmapped,
+        tuple(sorted((*unmapped, *untold))),
         left.beside,
         left.uplinks,
         shared=observed.shared,

@@ -161,14 +161,16 @@ def fabric(fleet: Fleet) -> dict[str, Any]:
     Shape: {"links": [[device, interface, device, interface, kind, carriers]], "devices": {name: {"site", "rack",
     "unit", "role", "device_type", "serial", "status", "guids": {interface: guid}, "macs": {interface: mac}}}}; `unit`
     is None where the source does not know it, `kind` the interface type of the slower end ("infiniband-ndr"), ""
-    where unknown, `carriers` the list of the cable's carriers.
+    where unknown, `carriers` the list of the cable's carriers. "uncompared", where there are any, are ports of which
+    nobody says what belongs there.
     """
     kinds = {
         (device.name, interface.name): interface.kind
         for device in fleet.devices.values()
         for interface in device.interfaces
     }
-    return {
+    unsure = {"uncompared": [list(port) for port in fleet.uncompared]} if fleet.uncompared else {}
+    return unsure | {
         "links": [
             [*cable.a, *cable.b, lower(kinds.get(cable.a, ""), kinds.get(cable.b, "")), list(cable.carriers)]
             for cable in fleet.cables

@@ -74,18 +74,24 @@ def merged(known: DesignedMachine, said: DesignedMachine) -> DesignedMachine:
 
 
 def compare(
-    known: Mapping[str, DesignedMachine], devices: Iterable[Device], taken: Container[str] = ()
+    known: Mapping[str, DesignedMachine],
+    devices: Iterable[Device],
+    taken: Container[str] = (),
+    unread: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Compare the machines of the known nodes with the source's devices, of one reading of the whole source.
 
-    `taken` are names that no machine can be given, such as those of retired nodes.
+    `taken` are names that no machine can be given, such as those of retired nodes. `unread` are devices whose record
+    cannot be used, with the reason: they have their names, and nothing is done to them.
     """
+    left = unread or {}
     said = {device.name: machine(device) for device in devices}
     clashes = _clashes(said)
-    moves = _closed(_moves(known, said, clashes), known, said, taken)
+    moves = _closed(_moves(known, said, clashes, left), known, said, taken)
     stay = [name for name, each in known.items() if name in said and _is_same(each, said[name])]
     same = {name: merged(known[name], said[name]) for name in stay}
-    refused = clashes | _unclear({**known, **same}, said, clashes.keys() | set(moves.values()))
+    unknown = {name: Refused(f"its record cannot be used: {left[name]}") for name in known if name in left}
+    refused = unknown | clashes | _unclear({**known, **same}, said, clashes.keys() | set(moves.values()))
     renamed = tuple(Renamed(old, new, _evidence(known[old], said[new])) for old, new in sorted(moves.items()))
     return Comparison(renamed, refused)
 
@@ -144,10 +150,14 @@ def _words(found: DesignedMachine) -> list[str]:
 
 
 def _moves(
-    known: Mapping[str, DesignedMachine], said: Mapping[str, DesignedMachine], clashes: Mapping[str, Refused]
+    known: Mapping[str, DesignedMachine],
+    said: Mapping[str, DesignedMachine],
+    clashes: Mapping[str, Refused],
+    unread: Container[str],
 ) -> dict[str, str]:
     """Return the new name of each machine whose old one is gone, or another machine's, if just one fits it."""
-    gone = {name for name in known if name not in said or not _is_same(known[name], said[name])}
+    found = [name for name in known if name not in unread]
+    gone = {name for name in found if name not in said or not _is_same(known[name], said[name])}
     places = _places({name: known[name] for name in gone - clashes.keys()})
     claims: dict[str, list[str]] = {}
     for name in sorted(said.keys() - clashes.keys() - (known.keys() - gone)):

@@ -133,7 +133,9 @@ class Fleet:
 
     `racks` is keyed by `rack_key(site, name)`, since two sites may both have a rack A03; the others by their name
     or slug. `revision` changes whenever any record does (a hash or a high-water mark of the source). `notes` are
-    sentences for the source's owner about what is no contradiction but could not be used.
+    sentences for the source's owner about what could not be used. `unread` are devices that are in the source and
+    whose record cannot be used, each with the reason: they are not gone, and nothing is known of them. `uncompared`
+    are ports of other devices of which it is not known what belongs there.
     """
 
     sites: tuple[str, ...]
@@ -143,6 +145,8 @@ class Fleet:
     cables: tuple[Cable, ...]
     revision: str = ""
     notes: tuple[str, ...] = ()
+    unread: Mapping[str, str] = field(default_factory=dict[str, str])
+    uncompared: tuple[Termination, ...] = ()
 
     def place(self, device: str) -> str:
         """Where a person finds a device: "hall-1 rack A03 U12"; says so where the source does not know."""

@@ -20,7 +20,7 @@ def register(world: TickContext, fleet: Fleet, now: float) -> None:
         return
     devices = nodes(fleet)
     known, taken = world.store.machines()
-    found = compare(known, devices, taken)
+    found = compare(known, devices, taken, fleet.unread)
     later = _rename(world, found.renamed, now)
     refused = {**found.refused, **{each.old: _waits(each) for each in later}}
     new = {each.new for each in later}

@@ -242,9 +242,11 @@ def test_what_has_no_name_is_left_out_with_its_cables(standin: Standin) -> None:
     assert found.cables == ()
 
 
-def test_a_node_without_a_name_is_a_problem(standin: Standin) -> None:
+def test_a_node_without_a_name_is_left_out_and_said(standin: Standin) -> None:
     standin.lists["devices"][0]["name"] = None
-    assert f"{standin.url}/dcim/devices/1/: a gpu-server has no name; name it" in refusal(standin)
+    found = load(standin)
+    assert list(found.devices) == ["leaf-1"]
+    assert found.notes == (f"{standin.url}/dcim/devices/1/: a gpu-server has no name; name it; it is left out",)
 
 
 def test_device_types_that_no_device_has_are_left_out(standin: Standin) -> None:
@@ -255,21 +257,27 @@ def test_device_types_that_no_device_has_are_left_out(standin: Standin) -> None:
     assert list(load(standin).device_types) == ["hgx"]
 
 
-def test_a_value_that_means_nothing_names_its_page(standin: Standin) -> None:
+def test_a_device_with_a_value_that_means_nothing_is_left_out_with_its_page(standin: Standin) -> None:
     standin.lists["devices"][1]["custom_fields"] = {"fleet_management": "nobody"}
-    said = refusal(standin)
-    assert f"{standin.url}/dcim/devices/2/: found a row" in said
-    assert "'nobody' is not a valid Management" in said
+    found = load(standin)
+    assert list(found.devices) == ["gpu-1"]
+    assert found.unread["leaf-1"].startswith(f"{standin.url}/dcim/devices/2/: found a row")
+    assert "'nobody' is not a valid Management" in found.unread["leaf-1"]
+    assert found.uncompared == (Termination("gpu-1", "ib0"),)
 
 
-def test_a_cable_with_one_end_names_its_page(standin: Standin) -> None:
+def test_a_cable_with_one_end_is_left_out_with_its_page(standin: Standin) -> None:
     standin.lists["cable-terminations"].pop()
-    assert f"{standin.url}/dcim/cables/1/: the cable has 1 interfaces at end A and 0 at end B" in refusal(standin)
+    found = load(standin)
+    assert (found.cables, found.uncompared) == ((), (Termination("gpu-1", "ib0"),))
+    assert "dcim/cables/1/: the cable has 1 interfaces at end A and 0 at end B" in found.notes[0]
 
 
-def test_a_cable_to_an_interface_that_was_not_read_names_its_page(standin: Standin) -> None:
+def test_a_cable_to_an_interface_that_was_not_read_is_left_out_with_its_page(standin: Standin) -> None:
     standin.lists["cable-terminations"][1]["termination_id"] = 99
-    assert "dcim/cables/1/: the cable ends at interface 99, which was not there; read it again" in refusal(standin)
+    found = load(standin)
+    assert (found.cables, found.uncompared) == ((), (Termination("gpu-1", "ib0"),))
+    assert "the cable ends at interface 99, which was not there; read it again" in found.notes[0]
 
 
 def test_cables_to_other_things_and_designed_no_more_are_left_out(standin: Standin) -> None:
@@ -289,8 +297,55 @@ def test_a_breakout_is_several_cables(standin: Standin) -> None:
     assert [str(cable.b) for cable in load(standin).cables] == ["leaf-1 ib0", "leaf-1 ib1"]
 
 
-def test_a_port_used_twice_names_both_pages(standin: Standin) -> None:
+def test_a_port_used_twice_loses_both_cables_and_names_both_pages(standin: Standin) -> None:
+    """Nobody knows which of them is right."""
     standin.lists["cables"].append(standin.lists["cables"][0] | {"id": 2})
     standin.lists["cable-terminations"] += [termination(2, "A", IB0), termination(2, "B", LEAF_IB1)]
-    said = refusal(standin)
-    assert f"{standin.url}/dcim/cables/2/: 'gpu-1 ib0' already has the cable of {standin.url}/dcim/cables/1/" in said
+    found = load(standin)
+    ends = [("gpu-1", "ib0"), ("leaf-1", "ib0"), ("leaf-1", "ib1")]
+    assert (found.cables, found.uncompared) == ((), tuple(Termination(*end) for end in ends))
+    one, other = (f"{standin.url}/dcim/cables/{number}/" for number in (1, 2))
+    said = "\n".join(found.notes)
+    assert f"{other}: 'gpu-1 ib0' already has the cable of {one}" in said
+    assert f"{one}: 'gpu-1 ib0' already has the cable of {other}" in said
+
+
+def second(standin: Standin, number: int, **values: Any) -> None:
+    """Add a device as the first one is, without interfaces."""
+    standin.lists["devices"].append(standin.lists["devices"][0] | {"id": number, "serial": f"S{number}"} | values)
+
+
+def test_nodes_with_one_name_are_all_left_out_and_nothing_else_is(standin: Standin) -> None:
+    second(standin, 3, position=None, rack=None)
+    second(standin, 4, name="gpu-4", position=None, rack=None)
+    found = load(standin)
+    assert set(found.devices) == {"leaf-1", "gpu-4"}
+    assert "2 devices are called 'gpu-1'" in found.unread["gpu-1"]
+    assert f"{standin.url}/dcim/devices/3/" in found.unread["gpu-1"]
+    assert found.uncompared == (Termination("leaf-1", "ib0"),)
+
+
+def test_a_namesake_without_cables_takes_nothing_from_the_one_that_has_them(standin: Standin) -> None:
+    role = {"id": 9, "slug": "pdu", "name": "pdu"}
+    second(standin, 3, name="leaf-1", role=role, position=None, rack=None)
+    found = load(standin)
+    assert found.devices["leaf-1"].role == "leaf"
+    assert len(found.cables) == 1
+    assert "dcim/devices/3/: device 'leaf-1' has the name of the one at" in found.notes[0]
+
+
+def test_most_devices_unusable_is_no_fleet(standin: Standin) -> None:
+    """Then it is no record that is wrong: the fleet that is known stays."""
+    standin.lists["device-types"].clear()
+    assert "is of unknown device type 'hgx'" in refusal(standin)
+
+
+def test_racks_of_one_name_in_two_locations_are_two_racks(standin: Standin) -> None:
+    rack = standin.lists["racks"][0]
+    rooms = [{"id": number, "name": f"room {number}"} for number in (1, 2)]
+    standin.lists["racks"] = [rack | {"location": rooms[0]}, rack | {"id": 77, "location": rooms[1]}]
+    standin.lists["devices"][0].update(rack={"id": 77, "name": "A1"}, position=None)
+    found = load(standin)
+    assert set(found.racks) == {"hall/room 1 A1", "hall/room 2 A1"}
+    assert found.devices["gpu-1"].rack == "room 2 A1"
+    assert found.notes == ()

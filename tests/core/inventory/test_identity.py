@@ -47,6 +47,17 @@ def compared(*devices: Device, before: dict[str, DesignedMachine] = KNOWN) -> Co
     return compare(before, devices)
 
 
+def test_a_node_whose_record_cannot_be_used_is_refused_and_its_machine_is_given_to_no_other() -> None:
+    """It is in the source all the same: another record with its serial number is no new name of it."""
+    copied = replace(ONE, name="gpu-09")
+    found = compare(KNOWN, (TWO, copied), unread={"gpu-01": "devices/1: no such rack", "gpu-55": "new"})
+    assert found.renamed == ()
+    assert found.refused["gpu-01"].sentence == "its record cannot be used: devices/1: no such rack"
+    assert "it may be the machine of gpu-01" in found.refused["gpu-09"].sentence
+    assert set(found.refused) == {"gpu-01", "gpu-09"}
+    assert compare(KNOWN, (TWO, copied)).renamed != ()
+
+
 def moved(found: Comparison) -> list[tuple[str, str]]:
     """Who has which new name."""
     return [(each.old, each.new) for each in found.renamed]

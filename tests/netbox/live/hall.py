@@ -160,12 +160,12 @@ def _cables(hall: Hall) -> None:
     front = {"device": panel, "name": "F1", "type": "lc"}
     new = {"rear_ports": [{"position": 1, "rear_port": rear, "rear_port_position": 1}]}
     old = {"rear_port": rear, "rear_port_position": 1}
-    made = place.make("dcim/front-ports", **front, **(old if _before_mappings(place) else new))["id"]
+    made = place.make("dcim/front-ports", **front, **(old if before_mappings(place) else new))["id"]
     ends = {
         "rail-1": (_port(hall, hall.nodes[0], "ib0"), _port(hall, leaf, "1")),
         "rail-2": (_port(hall, hall.nodes[1], "ib0"), _port(hall, leaf, "2")),
-        "cord": (_port(hall, hall.nodes[0], "ib1"), _end("dcim.frontport", made)),
-        "trunk": (_end("dcim.rearport", rear), _port(hall, leaf, "3")),
+        "cord": (_port(hall, hall.nodes[0], "ib1"), end("dcim.frontport", made)),
+        "trunk": (end("dcim.rearport", rear), _port(hall, leaf, "3")),
     }
     rows = [
         {
@@ -180,15 +180,15 @@ def _cables(hall: Hall) -> None:
     hall.cables = {row["label"]: row["id"] for row in place.make_all("dcim/cables", rows)}
 
 
-def _before_mappings(place: Place) -> bool:
+def before_mappings(place: Place) -> bool:
     """Whether a front port has one rear port, as up to NetBox 4.4."""
     major, minor = place.ask("GET", "status")["netbox-version"].split(".")[:2]
     return (int(major), int(minor)) < (4, 5)
 
 
 def _port(hall: Hall, device: str, port: str) -> Row:
-    return _end("dcim.interface", hall.ports[device, port])
+    return end("dcim.interface", hall.ports[device, port])
 
 
-def _end(kind: str, number: int) -> Row:
+def end(kind: str, number: int) -> Row:
     return {"object_type": kind, "object_id": number}

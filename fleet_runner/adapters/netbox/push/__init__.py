@@ -8,12 +8,17 @@ from fleet_runner.adapters.netbox.client import Client, Timeouts
 from fleet_runner.adapters.netbox.push.addresses import ips, macs
 from fleet_runner.adapters.netbox.push.bodies import PATHS, sent
 from fleet_runner.adapters.netbox.push.ids import Ids
+from fleet_runner.adapters.netbox.push.modules import modules
 from fleet_runner.adapters.netbox.push.sending import Sent, send
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.netbox.custom_fields import MANAGEMENT
 from fleet_runner.core.inventory.netbox.push import Plan, plan
+from fleet_runner.core.inventory.netbox.push.cables import passed
 from fleet_runner.core.inventory.netbox.push.step import Kind, Step
 from fleet_runner.core.inventory.records import Fleet, Management
+
+INSIDE = frozenset({Kind.INTERFACE, Kind.MAC, Kind.ADDRESS, Kind.PART, Kind.REAR, Kind.FRONT})
+"""Kinds that are put into a device."""
 
 Tell = Callable[[str, int, int], None]
 """Told what is written, how much of it is, and how much of it there is."""
@@ -46,7 +51,8 @@ class Push:
         if managed and not self.client.rows("extras/custom-fields", "id,name", name=[MANAGEMENT]):
             text = f"it has no custom field {MANAGEMENT}, which {managed[0].name} needs"
             raise SourceError(f"{self.client.url}: {text}; run fleet-runner netbox init first")
-        return plan(self.wanted, replace(has, device_types=types), self.ids.known())
+        known = replace(self.ids.known(), ports=self.ids.read_panels(passed(self.wanted, has)))
+        return plan(self.wanted, replace(has, device_types=types), known)
 
     def do(self, planned: Plan, tell: Tell) -> Pushed:
         """Write what is planned; raise SourceError where NetBox cannot be written at all."""
@@ -77,6 +83,10 @@ class Push:
         elif kind is Kind.ADDRESS:
             pushed.conflicts += ips(self.client, self.ids, steps, count)
         else:
+            if kind is Kind.PART:
+                sorted_ = modules(self.client, self.ids, steps, count)
+                pushed.conflicts += sorted_.conflicts
+                steps = sorted_.items
             self._read(kind, steps)
             for some in ([s for s in steps if s.was is None], [s for s in steps if s.was is not None]):
                 self._send(kind, some, pushed, count)
@@ -84,8 +94,10 @@ class Push:
     def _read(self, kind: Kind, steps: Sequence[Step]) -> None:
         """Read the ids that steps of a kind will need."""
         owners = {step.key[0] for step in steps}
-        if kind is Kind.CABLE:
+        if kind in {Kind.CABLE, Kind.CORD}:
             self.ids.read_interfaces(owners | {name for step in steps for name in step.key[2::2]})
+        elif kind in {Kind.FRONT, Kind.REAR}:
+            self.ids.read_panels(owners)
         elif kind is Kind.INTERFACE:
             self.ids.read_interfaces(owners)
         elif kind is Kind.PART:
@@ -102,17 +114,13 @@ class Push:
                 continue
             try:
                 ready.append(sent(step, self.ids))
-            except KeyError:  # the id of something that could not be made, or of a part that is no inventory item
-                if kind is Kind.PART and step.was is not None:
-                    text = f"{step.name} is a module in NetBox; change it there, push changes inventory items alone"
-                    pushed.conflicts.append(text)
-                else:
-                    pushed.waiting += 1
+            except KeyError:  # the id of something that could not be made, or whose name several have
+                pushed.waiting += 1
 
         def made(each: Sent, number: int) -> None:
             if kind is Kind.DEVICE:
                 self._unmade.discard(known[each.name].key[0])
-            if kind is not Kind.CABLE:
+            if kind not in {Kind.CABLE, Kind.CORD}:
                 self.ids.of(kind)[known[each.name].key] = number
             count(1)
 
@@ -121,9 +129,9 @@ class Push:
 
 def _inside(step: Step) -> tuple[str, ...]:
     """Return the devices that something is put into: who did not make them may be one of two pushes at once."""
-    if step.kind is Kind.CABLE:
+    if step.kind in {Kind.CABLE, Kind.CORD}:
         return step.key[::2]
-    return step.key[:1] if step.kind in {Kind.INTERFACE, Kind.MAC, Kind.ADDRESS, Kind.PART} else ()
+    return step.key[:1] if step.kind in INSIDE else ()
 
 
 @contextmanager

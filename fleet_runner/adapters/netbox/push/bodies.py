@@ -23,6 +23,9 @@ PATHS = {
     Kind.DEVICE: "dcim/devices",
     Kind.INTERFACE: "dcim/interfaces",
     Kind.PART: "dcim/inventory-items",
+    Kind.REAR: "dcim/rear-ports",
+    Kind.FRONT: "dcim/front-ports",
+    Kind.CORD: "dcim/cables",
     Kind.CABLE: "dcim/cables",
 }
 
@@ -32,6 +35,9 @@ FIELDS = {
     Kind.INTERFACE: {"kind": "type", "guid": "wwn"},
     Kind.DEVICE: {"context": "local_context_data", "management": "custom_fields"},
     Kind.PART: {"kind": "role", "model": "part_id"},
+    Kind.REAR: {"kind": "type"},
+    Kind.FRONT: {"kind": "type"},
+    Kind.CORD: {"kind": "type"},
     Kind.CABLE: {"kind": "type"},
 }
 """Fields that NetBox calls otherwise than records do."""
@@ -55,6 +61,13 @@ SLUGGED = frozenset({Kind.SITE, Kind.LOCATION, Kind.TENANT, Kind.MANUFACTURER})
 
 GREY = "9e9e9e"
 INTERFACE = "dcim.interface"
+SIDES = {
+    "interface": (Kind.INTERFACE, INTERFACE),
+    "front": (Kind.FRONT, "dcim.frontport"),
+    "rear": (Kind.REAR, "dcim.rearport"),
+}
+"""What a cord may end at: which ids these have, and what NetBox calls them."""
+
 _OTHER = re.compile(r"[^a-z0-9]+")
 
 
@@ -78,6 +91,10 @@ def _values(step: Step, values: Values, ids: Ids) -> Json:
     for field, value in values.items():
         if value is None:
             found[renamed.get(field, field)] = None
+        elif field == "rear":
+            found |= _mapping(ids.of(Kind.REAR)[step.key[0], value], values["position"], ids)
+        elif field == "sides" or (field == "position" and step.kind is Kind.FRONT):
+            continue
         elif field == "management":
             found["custom_fields"] = {MANAGEMENT: str(value)}
         elif field == "context":
@@ -94,6 +111,13 @@ def _values(step: Step, values: Values, ids: Ids) -> Json:
     return found
 
 
+def _mapping(rear: int, position: int, ids: Ids) -> Json:
+    """Return which rear port is behind a front port: one up to NetBox 4.4, a list of them from 4.5 on."""
+    if not ids.mapped:
+        return {"rear_port": rear, "rear_port_position": position}
+    return {"rear_ports": [{"position": 1, "rear_port": rear, "rear_port_position": position}]}
+
+
 def _identity(step: Step, ids: Ids) -> Json:
     """Return what a new object is known by: its name, and what it is in."""
     kind, (first, *rest) = step.kind, step.key
@@ -102,6 +126,12 @@ def _identity(step: Step, ids: Ids) -> Json:
         ends = zip(step.key[::2], step.key[1::2], strict=True)
         there = [{"object_type": INTERFACE, "object_id": ids.of(Kind.INTERFACE)[end]} for end in ends]
         return {"a_terminations": there[:1], "b_terminations": there[1:]}
+    if kind is Kind.CORD:
+        a, b = (
+            {"object_type": SIDES[side][1], "object_id": ids.of(SIDES[side][0])[end]}
+            for side, end in zip(step.values["sides"], (step.key[:2], step.key[2:]), strict=True)
+        )
+        return {"a_terminations": [a], "b_terminations": [b]}
     if kind is Kind.TYPE:
         return {"slug": name}
     found: Json = {"name": name}

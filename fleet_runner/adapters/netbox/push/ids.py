@@ -1,10 +1,12 @@
 """The ids by which a NetBox knows what people know by names; read when they are needed, and kept."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 
 from fleet_runner.adapters.netbox.client import Client, Json
+from fleet_runner.adapters.netbox.rack_names import rack_names
 from fleet_runner.core.inventory.netbox.push import Known
-from fleet_runner.core.inventory.netbox.push.step import Key, Kind
+from fleet_runner.core.inventory.netbox.push.step import Key, Kind, PanelPort
 from fleet_runner.core.inventory.records import DeviceType, Interface
 
 NAMED = {
@@ -31,6 +33,7 @@ class Ids:
         self._slugs: dict[Kind, set[str]] = {}
         self._of: dict[Kind, dict[Key, int]] = {}
         self._whole: set[str] = set()
+        self._mapped: bool | None = None
         self.contexts: dict[str, Json] = {}  # what devices' local contexts say, of those that were asked for
 
     def of(self, kind: Kind) -> dict[Key, int]:
@@ -85,6 +88,27 @@ class Ids:
         """Return the ids of inventory items, those of these devices among them."""
         return self._inside(Kind.PART, "dcim/inventory-items", "name", devices)
 
+    def read_panels(self, devices: Collection[str]) -> dict[PanelPort, bool]:
+        """Return the ports of patch panels, each with whether a cable ends there, and keep their ids."""
+        found: dict[PanelPort, bool] = {}
+        for kind, side in ((Kind.FRONT, "front"), (Kind.REAR, "rear")):
+            ids = self._of.setdefault(kind, {})
+            numbers = {self.of(Kind.DEVICE)[name,]: name for name in devices if (name,) in self.of(Kind.DEVICE)}
+            for some in _some(sorted(numbers)):
+                for row in self.client.rows(f"dcim/{side}-ports", "id,device,name,cable", device_id=some):
+                    if (owner := numbers.get(row["device"]["id"])) is not None:
+                        ids[owner, row["name"]] = row["id"]
+                        found[PanelPort(owner, side, row["name"])] = row["cable"] is not None
+        return found
+
+    @property
+    def mapped(self) -> bool:
+        """Whether a front port may have several rear ports, as from NetBox 4.5 on."""
+        if self._mapped is None:
+            major, minor = (int(part) for part in self.client.version().split(".")[:2])
+            self._mapped = (major, minor) >= (4, 5)
+        return self._mapped
+
     def read_contexts(self, devices: Collection[str]) -> None:
         """Read what the local contexts of devices say, so that what is written is laid over it."""
         numbers = {self.of(Kind.DEVICE)[device,]: device for device in devices}
@@ -106,16 +130,24 @@ class Ids:
     def _read(self, kind: Kind) -> dict[Key, int]:
         if kind is Kind.DEVICE:
             rows = self.client.rows("dcim/devices", "id,name")
-            return {(row["name"],): row["id"] for row in rows if row["name"]}
+            often = Counter(row["name"] for row in rows)  # in two sites: nobody can tell which is meant
+            return {(row["name"],): row["id"] for row in rows if row["name"] and often[row["name"]] == 1}
         if kind in PLACED:
             slug = ",slug" if kind is Kind.LOCATION else ""
             rows = self.client.rows(PLACED[kind], f"id,name,site{slug}")
             self._slugs[kind] = {row["slug"] for row in rows if slug}
-            return {(row["site"]["name"], row["name"]): row["id"] for row in rows}
+            found: dict[Key, int] = {(row["site"]["name"], row["name"]): row["id"] for row in rows}
+            return self._racks() if kind is Kind.RACK and len(found) < len(rows) else found
         path, name = NAMED[kind]
         rows = self.client.rows(path, f"id,slug,{name}" if name != "slug" else "id,slug")
         self._slugs[kind] = {row["slug"] for row in rows}
         return {(row[name],): row["id"] for row in rows}
+
+    def _racks(self) -> dict[Key, int]:
+        """Return racks by the names that tell them apart, as reading has them."""
+        rows = self.client.rows(PLACED[Kind.RACK], "id,name,site,location")
+        told = {row["id"]: (row["site"]["name"], row["name"], _location(row)) for row in rows}
+        return {(told[number][0], name): number for number, name in rack_names(told).items()}
 
 
 def _device_type(row: Json, interfaces: list[Interface]) -> DeviceType:
@@ -127,6 +159,10 @@ def _device_type(row: Json, interfaces: list[Interface]) -> DeviceType:
         interfaces=tuple(interfaces),
         full_depth=bool(row["is_full_depth"]),
     )
+
+
+def _location(row: Json) -> str | None:
+    return row["location"]["name"] if row["location"] else None
 
 
 def _some(wanted: list[str] | list[int]) -> Iterable[list[str] | list[int]]:

@@ -11,7 +11,7 @@ from fleet_runner.cli.base.session import Exit, console, print_json
 from fleet_runner.cli.inventory.netbox.connection import TokenFile, Url, reached
 from fleet_runner.cli.inventory.netbox.progress import progress
 from fleet_runner.cli.lifecycle.show import Json
-from fleet_runner.core.base.errors import FleetError
+from fleet_runner.core.base.errors import FleetError, SourceError
 from fleet_runner.core.base.printable import printable
 
 Folder = Annotated[Path, typer.Argument(help="a folder for site files, new or pulled before", metavar="FOLDER")]
@@ -39,6 +39,12 @@ def pull(
     with progress() as tell:
         tell(f"reads {there.url}", 0, 0)
         fleet = netbox.load(there.url, there.token)
+        if fleet.unread:
+            name, why = min(fleet.unread.items())
+            text = f"{len(fleet.unread)} devices cannot be read (first: {name}: {why})"
+            raise SourceError(
+                f"{there.url}: {text}; nothing is pulled, or the files would lack them: correct it there"
+            )
         tell("reads again what it would write", 0, 0)
         found = pulling.plan(fleet, folder, there.url)
         refused = found.of(Change.FOREIGN, *([] if force else [Change.EDITED]))

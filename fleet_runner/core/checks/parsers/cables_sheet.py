@@ -22,7 +22,9 @@ class Row(NamedTuple):
 
     `roles` are those of its devices, as far as there are columns for them. A `planned` cable may be there or not, and
     of InfiniBand is what is not `ethernet` for sure. Rows of one `bundle` are one cable of several ports at each end:
-    which of them are joined is not said.
+    which of them are joined is not said. Those of one `breakout` share the port at its one end. `panels` are patch
+    panels among its devices. What is `listed` is NetBox's own list, in which a port has one cable, and two where it
+    is a front and a rear port of one name.
     """
 
     line: int
@@ -32,6 +34,9 @@ class Row(NamedTuple):
     planned: bool = False
     ethernet: bool = False
     bundle: str = ""
+    breakout: str = ""
+    panels: tuple[str, ...] = ()
+    listed: bool = False
 
 
 class Sheet(NamedTuple):
@@ -43,7 +48,7 @@ class Sheet(NamedTuple):
 
 def whole(sheets: Iterable[Sheet]) -> tuple[Row, ...]:
     """Return every cable of one design, whatever it is written in; SourceError for a port with two cables."""
-    return _checked(_nodes(_spelled(sheets)))
+    return _checked(_paneled(_nodes(_spelled(sheets))))
 
 
 _Named = tuple[str, Row]
@@ -66,7 +71,11 @@ def _spelled(sheets: Iterable[Sheet]) -> list[_Named]:
 
 def _renamed(row: Row, names: dict[str, str]) -> Row:
     a, b = (port._replace(device=names.get(port.device, port.device)) for port in row.link)
-    return row._replace(link=link(a, b), roles=tuple((names.get(device, device), role) for device, role in row.roles))
+    return row._replace(
+        link=link(a, b),
+        roles=tuple((names.get(device, device), role) for device, role in row.roles),
+        panels=tuple(names.get(device, device) for device in row.panels),
+    )
 
 
 def _nodes(picked: list[_Named]) -> list[_Named]:
@@ -107,6 +116,29 @@ def _nodes(picked: list[_Named]) -> list[_Named]:
     ]
 
 
+def _paneled(picked: list[_Named]) -> list[_Named]:
+    """Tell the two sides of patch panels apart whose front and rear ports have one name in NetBox's list."""
+    ends: dict[Port, list[Link]] = {}
+    for row in (row for _, row in picked if row.listed and not row.breakout):
+        for port in row.link:
+            if row.link not in (mine := ends.setdefault(port, [])):
+                mine.append(row.link)
+    rears = {(port, links[1]) for port, links in ends.items() if len(links) == 2}  # noqa: PLR2004  front and rear
+    panels = {port.device for port, _ in rears}
+    if not panels:
+        return picked
+
+    def told(row: Row) -> Row:
+        a, b = (
+            port._replace(interface=f"{port.interface} (other side)") if (port, row.link) in rears else port
+            for port in row.link
+        )
+        here = {port.device for port in row.link} & panels
+        return row._replace(link=link(a, b), panels=tuple(sorted({*row.panels, *here})))
+
+    return [(name, told(row)) for name, row in picked]
+
+
 def _checked(picked: list[_Named]) -> tuple[Row, ...]:
     """Refuse a port that two cables use; the same cable written twice, from both ends or in two files, is one."""
     used: dict[Port, _Named] = {}
@@ -114,7 +146,8 @@ def _checked(picked: list[_Named]) -> tuple[Row, ...]:
     for name, row in picked:
         for port in row.link:
             sheet, before = used.setdefault(port, (name, row))
-            if before.link != row.link or row.link.a == row.link.b:
+            lane = bool(row.breakout) and row.breakout == before.breakout
+            if (before.link != row.link and not lane) or row.link.a == row.link.b:
                 first = f"line {before.line}" if sheet == name else f"{sheet}:{before.line}"
                 raise SourceError(
                     f"{name}:{row.line}: {port} is used twice, first in {first}; expected one cable a port"

@@ -66,6 +66,9 @@ _TYPES = frozenset({"type", "cabletype", "sideatype", "sidebtype"})
 _NO_LINKS = frozenset({"power", "powerport", "poweroutlet", "powerfeed", "consoleport", "consoleserverport"})
 """What NetBox calls cables, and ports at their ends, that join nothing of a network."""
 
+_PANELS = {"frontport": "front", "rearport": "rear"}
+"""What NetBox calls ports of patch panels, and which side of one they are."""
+
 _NO_NETWORK = re.compile(r"(?:psu|power|outlet|inlet|console)(?![a-z]).*", re.ASCII | re.DOTALL)
 """Ports, by their names, that join nothing of a network either."""
 
@@ -94,8 +97,8 @@ Line = tuple[int, Sequence[str]]
 class _Columns(NamedTuple):
     """Where the cells are that are read: both ends', the carriers' with their kinds, the type of link, the roles'.
 
-    A role is one of the first end (0) or of the second (1). `several`: NetBox's list has all devices and ports
-    of an end in one cell each.
+    A role is one of the first end (0) or of the second (1); `sides` has the types of what both end at. `several`:
+    NetBox's list has all devices and ports of an end in one cell each.
     """
 
     ends: tuple[int, ...] = (0, 1, 2, 3)
@@ -103,6 +106,7 @@ class _Columns(NamedTuple):
     link_type: int | None = None
     roles: tuple[tuple[int, int], ...] = ()
     types: tuple[int, ...] = ()
+    sides: tuple[int | None, int | None] = (None, None)
     status: int | None = None
     several: bool = False
 
@@ -206,9 +210,14 @@ def _columns(first: list[str]) -> _Columns | None:
         titles.index(_LINK_TYPE) if _LINK_TYPE in titles else None,
         tuple((int(end not in _FIRST), at) for at, title in enumerate(titles) if (end := _role(title))),
         tuple(at for at, title in enumerate(titles) if title in _TYPES),
+        (_first(titles, "sideatype"), _first(titles, "sidebtype")),
         titles.index(_STATUS) if _STATUS in titles else None,
         several="termination" in titles[ends[1]],
     )
+
+
+def _first(titles: Sequence[str], title: str) -> int | None:
+    return titles.index(title) if title in titles else None
 
 
 def _untitled(first: list[str]) -> _Columns | None:
@@ -269,12 +278,31 @@ def _pick(row: list[str], columns: _Columns, where: str, line: int) -> list[Row]
     planned = _cell(row, columns.status).lower() in _LATER
     ethernet = any(_TWISTED_PAIR.fullmatch(kind) for kind in _kinds(row, columns))
     if not columns.several:
-        joined = link(Port(a, _own(a, a_port)), Port(b, _own(b, b_port)))
-        return [Row(line, joined, carriers, roles, planned, ethernet)]
+        sides = [_PANELS.get(_cell(row, at).lower().removeprefix("dcim."), "") for at in columns.sides]
+        near, far = (
+            Port(device, f"{port} ({side})" if side else _own(device, port))
+            for device, port, side in zip(cells[::2], cells[1::2], sides, strict=True)
+        )
+        panels = tuple(device for device, side in zip(cells[::2], sides, strict=True) if side)
+        return [Row(line, link(near, far), carriers, roles, planned, ethernet, panels=panels)]
     ethernet = ethernet or any(_NO_INFINIBAND.fullmatch(port.lower()) for port in (a_port, b_port))
+    plain = Row(line, link(Port(a, a_port), Port(b, b_port)), carriers, roles, planned, ethernet, listed=True)
+    lanes = _breakout(cells)
+    if lanes:
+        return [plain._replace(link=each, breakout=where) for each in lanes]
     links = _bundle(cells, where)
     bundle = where if len(links) > 1 else ""
-    return [Row(line, each, carriers, roles, planned, ethernet, bundle) for each in links]
+    return [plain._replace(link=each, bundle=bundle) for each in links]
+
+
+def _breakout(cells: Sequence[str]) -> list[Link]:
+    """Return the links of a cable with one port at one end and several at the other; nothing of any other."""
+    a, a_port, b, b_port = cells
+    one, several = sorted((_ports(a, a_port), _ports(b, b_port)), key=len)
+    single = min(len(_SEVERAL.split(ports)) for ports in (a_port, b_port)) == 1
+    if not single or len(one) != 1 or len(several) < 2 or one[0].device in {port.device for port in several}:  # noqa: PLR2004  one is no breakout
+        return []
+    return [link(one[0], far) for far in several]
 
 
 def _bundle(cells: list[str], where: str) -> list[Link]:
@@ -299,8 +327,8 @@ def _ports(devices: str, ports: str) -> list[Port]:
     hosts, names = _SEVERAL.split(devices), _SEVERAL.split(ports)
     if len(hosts) == 1:
         hosts *= len(names)
-    elif len(hosts) != len(names) or len(set(names)) > 1:
-        return []
+    elif len(hosts) != len(names) or (len(set(names)) > 1 and len(set(hosts)) == len(hosts)):
+        return []  # only where NetBox names a device twice does each port stand beside its own
     found = {Port(*each) for each in zip(hosts, names, strict=True)}
     return sorted(found, key=lambda port: (len(port.device), port.device, len(port.interface), port.interface))
 

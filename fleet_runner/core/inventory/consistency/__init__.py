@@ -7,6 +7,7 @@ from fleet_runner.core.inventory.consistency.draft import Draft, Found, Location
 from fleet_runner.core.inventory.consistency.ends import paired
 from fleet_runner.core.inventory.consistency.names import ROLES
 from fleet_runner.core.inventory.consistency.problem import Problem, refusal, show
+from fleet_runner.core.inventory.consistency.remainder import Remainder, remainder
 
 __all__ = [
     "ROLES",
@@ -14,10 +15,12 @@ __all__ = [
     "Found",
     "Location",
     "Problem",
+    "Remainder",
     "Where",
     "paired",
     "problems",
     "refusal",
+    "remainder",
     "settle",
     "show",
 ]

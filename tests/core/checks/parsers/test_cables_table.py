@@ -46,10 +46,10 @@ def test_any_rows_are_read_or_refused(table: list[list[str]]) -> None:
 def test_netboxs_list_of_cables_is_read_by_its_titles() -> None:
     """What may be there or not, what is Ethernet's for sure, and no cable of power."""
     assert cables_csv.parse(text_of("cables/netbox_4.csv"), "x") == (
-        Row(2, A),
-        Row(3, B),
-        Row(4, link(Port("gpu-02", "ib0"), Port("leaf-1", "2")), planned=True),
-        Row(5, link(Port("gpu-01", "eth0"), Port("tor-1", "swp7")), ethernet=True),
+        Row(2, A, listed=True),
+        Row(3, B, listed=True),
+        Row(4, link(Port("gpu-02", "ib0"), Port("leaf-1", "2")), planned=True, listed=True),
+        Row(5, link(Port("gpu-01", "eth0"), Port("tor-1", "swp7")), ethernet=True, listed=True),
     )
 
 
@@ -88,7 +88,6 @@ def test_several_ports_at_both_ends_are_a_bundle_of_links(near: str, far: str, p
 @pytest.mark.parametrize(
     "row",
     [
-        "leaf-1|1|gpu-01|ib0,ib1",  # a breakout
         "leaf-1|1,2|gpu-01,gpu-02|ib0,ib1",  # whose is which?
         "leaf-1|1,2|gpu-01,gpu-02|ib0",
         "leaf-1,leaf-2|1,1|gpu-01,gpu-02|ib0,ib0",  # two cables, or two others
@@ -100,6 +99,57 @@ def test_several_ports_of_which_nothing_says_what_may_be_joined_are_refused(row:
     text = said(LIST, "gpu-03|ib0|leaf-1|9", row)
     assert text.startswith("x:3: found '")
     assert text.endswith("NetBox's list does not say which are joined; write a row for each pair of ports")
+
+
+@pytest.mark.parametrize(
+    ("row", "far"),
+    [
+        ("leaf-1|1|gpu-01|ib0,ib1", [Port("gpu-01", "ib0"), Port("gpu-01", "ib1")]),
+        ("gpu-01,gpu-02|ib0,ib0|leaf-1|1", [Port("gpu-01", "ib0"), Port("gpu-02", "ib0")]),
+        (
+            "leaf-1|1|gpu-02,gpu-02,gpu-01|ib0,ib1,ib0",  # each port beside its device
+            [Port("gpu-01", "ib0"), Port("gpu-02", "ib0"), Port("gpu-02", "ib1")],
+        ),
+    ],
+)
+def test_a_breakout_of_the_list_is_a_link_for_each_far_end(row: str, far: list[Port]) -> None:
+    found = cables_csv.parse(f"{LIST}\n{row}".replace(",", ", ").replace("|", "\t"), "x")
+    assert [each.link for each in found] == [link(Port("leaf-1", "1"), port) for port in far]
+    assert {each.breakout for each in found} == {"x:2"}
+
+
+def test_a_port_of_a_breakout_takes_no_other_cable() -> None:
+    rows_ = [LIST, "leaf-1|1|gpu-01|ib0, ib1", "leaf-1|1|gpu-02|ib0, ib1"]
+    with pytest.raises(SourceError, match="leaf-1 1 is used twice, first in line 2"):
+        cables_csv.parse("\n".join(rows_).replace("|", "\t"), "x")
+
+
+def test_a_port_with_two_cables_in_netboxs_list_is_both_sides_of_a_patch_panel() -> None:
+    """In NetBox a port takes one; in what people write, two cables at a port are a mistake."""
+    rows_ = ["gpu-01|ib0|PP-1|1", "PP-1|1|leaf-1|1"]
+    one, other = cables_csv.parse("\n".join([LIST, *rows_]).replace("|", ","), "x")
+    assert one.panels == other.panels == ("PP-1",)
+    assert {port for each in (one, other) for port in each.link if port.device == "PP-1"} == {
+        Port("PP-1", "1"),
+        Port("PP-1", "1 (other side)"),
+    }
+    with pytest.raises(SourceError, match="used twice"):
+        cables_csv.parse("\n".join(["Device A,Port A,Device B,Port B", *rows_]).replace("|", ","), "x")
+    with pytest.raises(SourceError, match="used twice"):
+        cables_csv.parse("\n".join([LIST, *rows_, "gpu-02|ib0|PP-1|1"]).replace("|", ","), "x")
+
+
+def test_a_cable_that_netboxs_list_has_twice_is_one_and_no_panel() -> None:
+    (row,) = cables_csv.parse(f"{LIST}\ngpu-01|ib0|leaf-1|1\nleaf-1|1|gpu-01|ib0".replace("|", ","), "x")
+    assert (row.link, row.panels) == (A, ())
+
+
+def test_netboxs_types_of_ports_tell_the_sides_of_a_panel() -> None:
+    titles = "side_a_device|side_a_type|side_a_name|side_b_device|side_b_type|side_b_name"
+    one, other = rows(titles, "gpu-01|dcim.interface|ib0|PP-1|dcim.frontport|1", "PP-1|rearport|1|leaf-1|interface|1")
+    assert one.link == link(Port("gpu-01", "ib0"), Port("PP-1", "1 (front)"))
+    assert other.link == link(Port("PP-1", "1 (rear)"), Port("leaf-1", "1"))
+    assert one.panels == other.panels == ("PP-1",)
 
 
 @pytest.mark.parametrize("port", ["eth0", "Ethernet1/7", "enp24s0f1np1", "mgmt0", "BMC", "con 0"])

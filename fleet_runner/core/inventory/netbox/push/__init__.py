@@ -17,7 +17,7 @@ def plan(wanted: Fleet, has: Fleet, known: Known) -> Plan:
     `has` is what it says now, with all its device types. Nothing is ever taken out: neither an object that `wanted`
     lacks nor a value that it leaves empty.
     """
-    laid = cables.plan(wanted, has, devices.elsewhere(wanted, has))
+    laid = cables.plan(wanted, has, devices.elsewhere(wanted, has), known)
     stand = devices.plan(wanted, has)
     steps = [*racks.steps(wanted, has, known), *stand.steps, *laid.steps]
     return Plan(

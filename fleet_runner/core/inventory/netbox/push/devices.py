@@ -15,11 +15,14 @@ PART_FIELDS = ("kind", "model", "serial")
 
 
 def plan(wanted: Fleet, has: Fleet) -> Plan:
-    """Plan every device with what is in it; one that NetBox has at another site stays as it is."""
+    """Plan every device with what is in it; one at another site, or that cannot be read, stays as it is."""
     steps: list[Step] = []
     conflicts: list[str] = []
     for device in wanted.devices.values():
         there = has.devices.get(device.name)
+        if device.name in has.unread:
+            conflicts.append(_unread(device, has.unread[device.name]))
+            continue
         if there is not None and there.site != device.site:
             conflicts.append(_elsewhere(device, there))
             continue
@@ -35,9 +38,9 @@ def plan(wanted: Fleet, has: Fleet) -> Plan:
 
 
 def elsewhere(wanted: Fleet, has: Fleet) -> frozenset[str]:
-    """Return the devices that NetBox has at another site."""
+    """Return the devices that NetBox has at another site, or in a record that cannot be used."""
     there = has.devices
-    return frozenset(
+    return frozenset(wanted.devices.keys() & has.unread.keys()) | frozenset(
         name for name, device in wanted.devices.items() if name in there and there[name].site != device.site
     )
 
@@ -45,6 +48,10 @@ def elsewhere(wanted: Fleet, has: Fleet) -> frozenset[str]:
 def _elsewhere(wanted: Device, has: Device) -> str:
     text = f"device {wanted.name} stands in site {has.site} in NetBox, and in {wanted.site} in the folder"
     return f"{text}; move it there if it is the same one, or rename one (its parts and cables are left, too)"
+
+
+def _unread(wanted: Device, why: str) -> str:
+    return f"device {wanted.name}: NetBox's record of it cannot be used ({why}); its parts and cables are left, too"
 
 
 def covered(wanted: Any, has: Any) -> bool:

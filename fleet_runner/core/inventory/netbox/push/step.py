@@ -3,10 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 Key = tuple[str, ...]
 Values = Mapping[str, Any]
+
+
+class PanelPort(NamedTuple):
+    """A port of a patch panel: its device, its side ("front" or "rear") and its name."""
+
+    device: str
+    side: str
+    name: str
 
 
 class Kind(StrEnum):
@@ -26,6 +34,9 @@ class Kind(StrEnum):
     MAC = "MAC address"
     ADDRESS = "IP address"
     PART = "part"
+    REAR = "rear port"
+    FRONT = "front port"
+    CORD = "cord"
     CABLE = "cable"
 
 
@@ -50,7 +61,9 @@ class Step:
         """Return what it is called: "device gpu-01", "cable gpu-01 ib0 to leaf-1 1"."""
         ends = [" ".join(self.key[at : at + 2]) for at in range(0, len(self.key), 2)]
         return (
-            f"{self.kind} {ends[0]} to {', '.join(ends[1:])}" if self.kind is Kind.CABLE else f"{self.kind} {ends[0]}"
+            f"{self.kind} {ends[0]} to {', '.join(ends[1:])}"
+            if self.kind in {Kind.CABLE, Kind.CORD}
+            else f"{self.kind} {ends[0]}"
         )
 
 
@@ -65,13 +78,17 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Names that a NetBox has and that no record of a fleet tells."""
+    """Names that a NetBox has and that no record of a fleet tells.
+
+    `ports` are those of the patch panels that are asked for, each with whether a cable ends there.
+    """
 
     tenants: frozenset[str] = field(default_factory=frozenset[str])
     roles: frozenset[str] = field(default_factory=frozenset[str])
     part_roles: frozenset[str] = field(default_factory=frozenset[str])
     manufacturers: frozenset[str] = field(default_factory=frozenset[str])
     locations: frozenset[tuple[str, str]] = field(default_factory=frozenset[tuple[str, str]])
+    ports: Mapping[PanelPort, bool] = field(default_factory=dict[PanelPort, bool])
 
 
 def changed(record: Any, before: Any, fields: tuple[str, ...]) -> tuple[Values, Values]:
