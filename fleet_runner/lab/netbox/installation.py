@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from fleet_runner.lab.folder import LabError
+from fleet_runner.lab.netbox import processes
 
 VERSION = "4.7.3"
 """The release that the tests and the demo run; the one place that names it."""
@@ -53,25 +54,16 @@ def install(version: str, tell: Tell) -> None:
     pinned = cache(version) / "constraints.txt"
     pinned.write_text(f"netbox=={version}\n", "utf-8")
     tell(f"installing NetBox {version} into {folder}; about two minutes, once")
-    _run([found, "-m", "venv", str(folder)])
-    _run([str(environment(version) / "pip"), "install", "--quiet", "--constraint", str(pinned), "netbox"])
+    log = cache(version) / "install.log"
+    _run([found, "-m", "venv", str(folder)], log)
+    _run([str(environment(version) / "pip"), "install", "--constraint", str(pinned), "netbox"], log)
     done.touch()
 
 
 def add(version: str, packages: tuple[str, ...], folder: Path) -> None:
     """Install packages for one NetBox into a folder of its own; what they need, NetBox's environment has."""
-    _run(
-        [
-            str(environment(version) / "pip"),
-            "install",
-            "--quiet",
-            "--no-deps",
-            "--upgrade",
-            "--target",
-            str(folder),
-            *packages,
-        ]
-    )
+    words = [str(environment(version) / "pip"), "install", "--no-deps", "--upgrade", "--target", str(folder)]
+    _run([*words, *packages], folder.with_name("packages.log"))
 
 
 def _pythons() -> Iterator[str]:
@@ -91,8 +83,6 @@ def _version(path: str) -> tuple[int, ...]:
         return ()
 
 
-def _run(words: list[str]) -> None:
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = " ".join(done.stderr.split())[-600:]
-        raise LabError(f"`{' '.join(words[:4])} …` ended with {done.returncode}: {last}")
+def _run(words: list[str], log: Path) -> None:
+    if code := processes.run(words, log, dict(os.environ)):
+        raise LabError(f"`{' '.join(words[:3])} …` ended with {code}; read {log}")

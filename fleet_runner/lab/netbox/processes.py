@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-ENDING_SECONDS = 10.0
+ENDING_SECONDS = 5.0
 
 Child = subprocess.Popen[bytes]
 

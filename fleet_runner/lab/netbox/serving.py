@@ -155,8 +155,13 @@ def _python(home: Home) -> list[str]:
 
 
 def _environment(home: Home) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("HOME", "LANG", "PATH", "TMPDIR") if name in os.environ}
-    return {**kept, "NETBOX_ROOT": str(home.root), "PYTHONPATH": f"{home.packages}:{home.root}"}
+    kept = {name: os.environ[name] for name in ("LANG", "PATH", "TMPDIR") if name in os.environ}
+    return {
+        **kept,
+        "HOME": str(home.root),
+        "NETBOX_ROOT": str(home.root),
+        "PYTHONPATH": f"{home.packages}:{home.root}",
+    }
 
 
 def _hashed(password: str) -> str:
