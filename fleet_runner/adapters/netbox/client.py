@@ -19,6 +19,7 @@ from urllib3.exceptions import TimeoutError as UrllibTimeoutError
 from urllib3.util.retry import Retry
 
 from fleet_runner.adapters.netbox.refusals import said
+from fleet_runner.adapters.netbox.selections import plain
 from fleet_runner.core.base.errors import SourceError, SourceUnavailableError
 from fleet_runner.core.inventory.consistency import show
 
@@ -107,7 +108,7 @@ class Client:
             self._session.headers["If-Match"] = tags
         try:
             with self._plainly(path):
-                return [dict(row) for row in self._request(path, {"fields": fields}).patch(rows)]
+                return [plain(row) for row in self._request(path, {"fields": fields}).patch(rows)]
         except pynetbox.RequestError as error:
             raise self._unchanged(path, error.req) from None
         finally:
@@ -120,7 +121,7 @@ class Client:
         """
         try:
             with self._plainly(path):
-                return [dict(row) for row in self._request(path, {"fields": fields}).post(rows)]
+                return [plain(row) for row in self._request(path, {"fields": fields}).post(rows)]
         except pynetbox.RequestError as error:
             raise self._unchanged(path, error.req, "add") from None
 
@@ -168,7 +169,7 @@ class Client:
             with self._plainly(path):
                 while len(found) < most:  # a NetBox whose MAX_PAGE_SIZE is small gives fewer at once
                     request.limit, request.offset = most - len(found), len(found)
-                    page = [dict(row) for row in request.get()]
+                    page = [plain(row) for row in request.get()]
                     found += page
                     if not page or len(found) >= int(request.count):
                         break
@@ -184,7 +185,7 @@ class Client:
                 first = list(islice(rows, 1))
                 if (count := int(request.count)) > PAGE:
                     return self._long(path, filters)
-                return [dict(row) for row in chain(first, rows)], count
+                return [plain(row) for row in chain(first, rows)], count
         except pynetbox.RequestError as error:
             raise self._refused(path, error.req) from None
 
@@ -194,7 +195,7 @@ class Client:
         found: list[Json] = []
         while True:
             request.offset = max(len(found) - 1, 0)
-            page = [dict(row) for row in request.get()]
+            page = [plain(row) for row in request.get()]
             if page[:1] != found[-1:] and found:
                 return [], int(request.count)
             more = page[1:] if found else page
