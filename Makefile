@@ -25,6 +25,10 @@ help: ## Say what there is to make
 demo: $(RUN) ## Run the main job on a simulated data centre: no root, no server
 	@$(BIN)/fleet-runner lab demo $(DEMO_ARGS)
 
+.PHONY: demo-netbox
+demo-netbox: $(RUN) ## The same with a real NetBox as the source of truth, which is installed the first time
+	@$(BIN)/fleet-runner lab demo --netbox $(DEMO_ARGS)
+
 .PHONY: install
 install: $(RUN) ## Set up .venv with fleet-runner and Ansible, to run a fleet from here
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import structlog
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.budgets.modes import Mode, Scope, Setting
@@ -21,6 +22,9 @@ ROOT = Path(__file__).resolve().parent.parent
 NO_SKIPS = "FLEET_NO_SKIPS"
 LONG = ("chaos", "e2e", "scenarios")
 """Folders whose modules take minutes each."""
+
+LIVE = "tests/netbox/live/"
+"""The folder whose files share a NetBox."""
 
 # How long an example takes says how busy the computer is, and nothing about the code.
 settings.register_profile("fleet", deadline=None, max_examples=OF_A_HUNDRED)
@@ -120,6 +124,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     replays = [item for item in items if "samples" in getattr(item, "fixturenames", ())]
     config.hook.pytest_deselected(items=replays)
     items[:] = [item for item in items if item not in replays]
+
+
+class OneNetBox(LoadFileScheduling):
+    """Give a file to one worker, and to one of them all files that share a NetBox."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return LIVE if nodeid.startswith(LIVE) else super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:
+    """Have `--dist loadfile` start one NetBox."""
+    return OneNetBox(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -19,6 +19,8 @@ from fleet_runner.core.lifecycle.states import Condition, State
 from fleet_runner.lab import epilogue, faults, jobs, ports, processes, technician
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab, LabError, open_lab
+from fleet_runner.lab.netbox import source
+from fleet_runner.lab.netbox.starting import NetBox
 from fleet_runner.lab.up import up
 from fleet_runner.services.http.admission import make
 
@@ -34,7 +36,7 @@ TECHNICIAN = "lab technician"
 class Demo:
     """A lab with a server and a story. `said` are the sentences told so far, with their times.
 
-    Its pages answer at `url`, to whoever shows `token`.
+    Its pages answer at `url`, to whoever shows `token`. Where a NetBox is the source, people ask in its pages.
     """
 
     lab: Lab
@@ -42,6 +44,7 @@ class Demo:
     server: subprocess.Popen[bytes]
     url: str
     token: str
+    netbox: NetBox | None = None
     act: str = "Day 0 and Day 1: eight servers on their way to production"
     said: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
     certified: set[tuple[str, float]] = field(default_factory=set[tuple[str, float]])
@@ -71,7 +74,10 @@ class Demo:
                 for done in technician.repair(self.lab, ticket):
                     self._say(f"The technician took ticket #{ticket.id}: {done}")
             intent, why = (IntentKind.RETRY, "it boots now") if silent else (IntentKind.CERTIFY, "inspected")
-            self.store.leave_intent(node.name, intent, TECHNICIAN, reason=why, now=now)
+            if self.netbox:
+                source.ask(self.netbox, node.name, intent, why)
+            else:
+                self.store.leave_intent(node.name, intent, TECHNICIAN, reason=why, now=now)
             self.certified.add((node.name, node.since))
 
     def _second_act(self, node: Node, now: float) -> bool:
@@ -99,8 +105,8 @@ def _settled(node: Node) -> bool:
     return node.state is State.PRODUCTION or (node.state is State.TRIAGE and node.name != SILENT)
 
 
-def begin(folder: Path) -> Demo:
-    """Bring the demo's lab up anew with its faults, and start the product on it."""
+def begin(folder: Path, tell: Callable[[str], object], *, netbox: bool = False) -> Demo:
+    """Bring the demo's lab up anew with its faults, and start the product on it; its source may be a NetBox."""
     if Lab(folder.resolve()).about.is_file():
         old = open_lab(folder)
         processes.end(old, SERVER)
@@ -110,9 +116,10 @@ def begin(folder: Path) -> Demo:
         faults.inject(lab, "no_boot", SILENT, {"at": "script"})
         faults.inject(lab, "swapped_cables", MISCABLED, {"rail": 2, "with_rail": 5})
         faults.inject(lab, "slow_gpu", SLOW, {"gpu": 6})
-        store = Store.create(f"sqlite:///{lab.root / 'state' / 'fleet.db'}")
         at = f"{ports.HERE}:{ports.choose(1)[0]}"
-        return Demo(lab, store, _serve(lab, at), f"http://{at}/", _token(store))
+        there = source.make(lab, f"http://{at}", tell) if netbox else None
+        store = Store.create(f"sqlite:///{lab.root / 'state' / 'fleet.db'}")
+        return Demo(lab, store, _serve(lab, at), f"http://{at}/", _token(store), there)
     except BaseException:  # Ctrl-C too: nothing is left running
         processes.end(lab, SERVER)
         down(lab)

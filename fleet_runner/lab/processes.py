@@ -39,22 +39,22 @@ def running(lab: Lab, name: str) -> int | None:
     return int(pid) if pid.isdigit() and start and started(int(pid)) == start else None
 
 
-def end(lab: Lab, name: str) -> bool:
+def end(lab: Lab, name: str, seconds: float = ENDING_SECONDS) -> bool:
     """End a noted process and forget it; say whether it ran."""
     pid = running(lab, name)
     if pid is not None:
-        end_pid(pid)
+        end_pid(pid, seconds)
     (lab.pids / name).unlink(missing_ok=True)
     return pid is not None
 
 
-def end_pid(pid: int) -> None:
-    """Ask a process to end, and kill it if it does not."""
+def end_pid(pid: int, seconds: float = ENDING_SECONDS) -> None:
+    """Ask a process to end, and kill it if it does not within so many seconds."""
     start = started(pid)
     if not start:
         return
     _signal(pid, start, signal.SIGTERM)
-    deadline = time.monotonic() + ENDING_SECONDS
+    deadline = time.monotonic() + seconds
     while started(pid) == start and time.monotonic() < deadline:
         time.sleep(0.02)
     _signal(pid, start, signal.SIGKILL)

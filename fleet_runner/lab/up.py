@@ -4,6 +4,7 @@ import os
 import secrets
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import yaml
@@ -12,6 +13,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.budgets.modes import Mode, Scope, Setting
 from fleet_runner.lab import boot_server, hardware, plan, plugging, ports, processes, site, sysfs, ware, wrappers
 from fleet_runner.lab.folder import Lab, LabError, read, write, write_json
+from fleet_runner.lab.netbox import source
 from fleet_runner.settings import CODE_DIR
 
 BMC = "bmc"
@@ -38,7 +40,14 @@ firmware_pause_seconds = 1
 """Pauses are short here, because a boot takes seconds and not minutes."""
 
 
-def up(folder: Path, servers: int | None = None, boot_seconds: float = 1.5, *, boot_service: bool = False) -> Lab:
+def up(
+    folder: Path,
+    servers: int | None = None,
+    boot_seconds: float = 1.5,
+    *,
+    boot_service: bool = False,
+    tell: Callable[[str], object] = lambda _: None,
+) -> Lab:
     """Bring a lab up; one that is up already stays as it is, with its faults and its history.
 
     A new lab's nodes boot through the boot service, if it is to have one, and else all by themselves.
@@ -57,6 +66,8 @@ def up(folder: Path, servers: int | None = None, boot_seconds: float = 1.5, *, b
         boot_server.start(lab)
         if processes.running(lab, BMC) is None:
             _start_bmcs(lab)
+        if source.has(lab):
+            source.start(lab, tell)
         boot_server.wait(lab)
     except LabError:
         for name in (BMC, boot_server.SERVICE):

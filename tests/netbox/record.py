@@ -1,19 +1,23 @@
 """Record what this project and a real NetBox say to each other: `python -m tests.netbox.record`, by hand.
 
-NETBOX_URL and NETBOX_TOKEN name a NetBox whose database is new and empty: ids are kept as they are, and what the
-scenarios make stays there. Each scenario of scenarios.py and product.py becomes a file in tests/netbox/exchanges.
+It starts a NetBox of its own; NETBOX_URL and NETBOX_TOKEN name another one, whose database is new and empty: ids are
+kept as they are, and what the scenarios make stays there. Each scenario of scenarios.py and product.py becomes a file
+in tests/netbox/exchanges.
 """
 
 import http.client
 import json
 import os
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from urllib.parse import urlsplit
 
+from fleet_runner.lab.netbox.starting import running
 from tests.netbox import exchanging
 from tests.netbox.exchanging import Exchange
 from tests.netbox.product import ALL
@@ -74,8 +78,19 @@ def recording(upstream: str, kept: list[Exchange]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Run every scenario against the NetBox of the environment."""
-    upstream, token = os.environ["NETBOX_URL"].rstrip("/"), os.environ["NETBOX_TOKEN"]
+    """Run every scenario against the NetBox of the environment, or one of our own."""
+    if "NETBOX_URL" in os.environ:
+        return record(os.environ["NETBOX_URL"].rstrip("/"), os.environ["NETBOX_TOKEN"])
+    with tempfile.TemporaryDirectory() as folder, running(Path(folder), _say) as own:
+        return record(own.url, own.token)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)  # noqa: T201  it is a command
+
+
+def record(upstream: str, token: str) -> int:
+    """Run every scenario against a NetBox whose database is empty."""
     kept: list[Exchange] = []
     with recording(upstream, kept) as url:
         status, said = Site(url, token).ask("GET", "status/")

@@ -170,15 +170,53 @@ def test_a_folder_of_site_files_is_no_netbox(place: Place) -> None:
     assert "name a NetBox with --url" in said.err
 
 
-@pytest.mark.parametrize(
-    ("version", "starts", "sent"), [("4.6.8", "nbt_", "token"), ("4.5.0", "nbt_", "token"), ("4.4.10", "", "key")]
-)
-def test_a_token_is_made_as_the_netbox_knows_them(standin: Standin, version: str, starts: str, sent: str) -> None:
-    standin.known.append("key")
+@pytest.mark.parametrize("version", ["4.7.3", "4.6.8", "4.5.0"])
+def test_a_token_is_what_the_netbox_says_that_it_is(standin: Standin, version: str) -> None:
+    """From 4.7 on NetBox makes the secret itself, whatever it was sent."""
     with Client(standin.url, standin.token, Timeouts()) as client:
         made = tokens.make(client, version, {"user": standin.user("robot"), "write_enabled": False})
-    assert made.startswith(starts)
-    assert sent in standin.changes[-1].body[0]
+    key = standin.row("users/tokens", user=standin.user("robot"))["key"]
+    assert made.startswith(f"nbt_{key}.")
+    assert not {"token", "key"} & standin.changes[-1].body[0].keys()
+    with Client(standin.url, made, Timeouts()) as client:
+        assert client.version() == standin.version
+
+
+def test_a_netbox_before_version_two_is_sent_the_secret(standin: Standin) -> None:
+    """It has no other kind, and shows a token to nobody where ALLOW_TOKEN_RETRIEVAL is off."""
+    standin.known.append("key")
+    standin.fail("^GET /api/status/", status=200, body=b'{"netbox-version": "4.4.10"}')
+    with Client(standin.url, standin.token, Timeouts()) as client:
+        made = tokens.make(client, "4.4.10", {"user": standin.user("robot"), "write_enabled": False})
+    assert standin.changes[-1].body[0]["key"] == made
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ({"id": 7, "key": "k" * 12, "version": 2, "token": "s" * 40}, "does not take it"),
+        ({"id": 7, "key": None, "version": 1, "token": "s" * 40}, "does not take it"),
+        ({"id": 7, "key": "k" * 12, "version": 2, "token": None}, "does not say it"),
+        ({"id": 7}, "does not say it"),
+    ],
+)
+def test_a_token_that_does_not_work_is_in_no_file(place: Place, answer: dict[str, object], words: str) -> None:
+    """What is left to be done is said, and the token is in no message."""
+    place.standin.fail("^POST /api/users/tokens/", status=201, body=json.dumps([answer]).encode())
+    said = place.init()
+    assert said.code == 1
+    text = " ".join(said.err.split())
+    assert words in text
+    assert "/users/tokens/7/, and run this again" in text
+    assert "s" * 40 not in said.out + said.err
+    assert not (place.folder / "own.token").exists()
+
+
+def test_a_token_that_was_made_was_used_as_well(place: Place) -> None:
+    assert "own.token; used once, and NetBox takes it" in " ".join(place.init().out.split())
+    asked = place.standin.asked
+    made = next(at for at, each in enumerate(asked) if each.startswith("POST /api/users/tokens/"))
+    assert asked[made + 1].startswith("GET /api/status/")
 
 
 def test_a_netbox_without_peppers_makes_a_token_of_the_first_kind(standin: Standin) -> None:

@@ -18,7 +18,8 @@ from urllib3.exceptions import HTTPError, NewConnectionError
 from urllib3.exceptions import TimeoutError as UrllibTimeoutError
 from urllib3.util.retry import Retry
 
-from fleet_runner.adapters.netbox.refusals import said
+from fleet_runner.adapters.netbox.refusals import absent, permission, said
+from fleet_runner.adapters.netbox.selections import plain
 from fleet_runner.core.base.errors import SourceError, SourceUnavailableError
 from fleet_runner.core.inventory.consistency import show
 
@@ -103,15 +104,24 @@ class Client:
         AgainError where reading again and trying again may help, RefusedError if NetBox finds a value wrong, and
         SourceError for everything else.
         """
-        if tags := ", ".join(match):
-            self._session.headers["If-Match"] = tags
+        known = list(match)
+        if known:
+            self._session.headers["If-Match"] = ", ".join(known)
         try:
             with self._plainly(path):
-                return [dict(row) for row in self._request(path, {"fields": fields}).patch(rows)]
+                return [plain(row) for row in self._request(path, {"fields": fields}).patch(rows)]
         except pynetbox.RequestError as error:
-            raise self._unchanged(path, error.req) from None
+            if not (gone := absent(error.req.text)):
+                raise self._unchanged(path, error.req) from None
         finally:
             self._session.headers.pop("If-Match", None)
+        left = [
+            at for at, row in enumerate(rows) if row["id"] not in gone
+        ]  # NetBox 4.7 changes none, older ones these
+        if len(left) == len(rows):
+            raise RefusedError(f"NetBox does not find what it was not asked for in {path}; look into its log")
+        there = [rows[at] for at in left]
+        return self.change(path, there, fields, [known[at] for at in left] if known else []) if there else []
 
     def add(self, path: str, rows: list[Json], fields: str) -> list[Json]:
         """Make rows of a list, all or none, and return these fields of them in the order they were given.
@@ -120,7 +130,7 @@ class Client:
         """
         try:
             with self._plainly(path):
-                return [dict(row) for row in self._request(path, {"fields": fields}).post(rows)]
+                return [plain(row) for row in self._request(path, {"fields": fields}).post(rows)]
         except pynetbox.RequestError as error:
             raise self._unchanged(path, error.req, "add") from None
 
@@ -168,7 +178,7 @@ class Client:
             with self._plainly(path):
                 while len(found) < most:  # a NetBox whose MAX_PAGE_SIZE is small gives fewer at once
                     request.limit, request.offset = most - len(found), len(found)
-                    page = [dict(row) for row in request.get()]
+                    page = [plain(row) for row in request.get()]
                     found += page
                     if not page or len(found) >= int(request.count):
                         break
@@ -184,7 +194,7 @@ class Client:
                 first = list(islice(rows, 1))
                 if (count := int(request.count)) > PAGE:
                     return self._long(path, filters)
-                return [dict(row) for row in chain(first, rows)], count
+                return [plain(row) for row in chain(first, rows)], count
         except pynetbox.RequestError as error:
             raise self._refused(path, error.req) from None
 
@@ -194,7 +204,7 @@ class Client:
         found: list[Json] = []
         while True:
             request.offset = max(len(found) - 1, 0)
-            page = [dict(row) for row in request.get()]
+            page = [plain(row) for row in request.get()]
             if page[:1] != found[-1:] and found:
                 return [], int(request.count)
             more = page[1:] if found else page
@@ -322,16 +332,6 @@ def _old(version: str) -> bool:
     """Whether a NetBox is too old for what is asked of it; one that does not say is tried."""
     found = re.fullmatch(r"(\d{1,4})\.(\d{1,4})", version)
     return found is not None and (int(found[1]), int(found[2])) < OLDEST
-
-
-def permission(path: str, action: str) -> str:
-    """Return the name of NetBox's permission to "add", "change" or "view" the objects of a list."""
-    app, _, name = path.partition("/")
-    name = name.replace("-", "")
-    for plural, singular in (("ies", "y"), ("sses", "ss"), ("s", "")):
-        if name.endswith(plural):
-            return f"{app}.{action}_{name.removesuffix(plural)}{singular}"
-    return f"{app}.{action}_{name}"
 
 
 def _reason(error: Exception) -> object:

@@ -19,6 +19,9 @@ RULES = (
 )
 """What NetBox says in its programmers' words, and how people say it with the next step."""
 
+NOT_FOUND = re.compile(r"Object with ID [0-9]{1,20} does not exist", re.IGNORECASE)
+"""What NetBox 4.7 says of a row of a change that it does not find, or that the token may not change."""
+
 GENERAL = frozenset({"__all__", "non_field_errors", "detail", "error"})
 """Names under which NetBox says what is wrong with the whole, not with a field."""
 
@@ -35,8 +38,32 @@ def said(text: str) -> str:
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"
 
 
+def absent(text: str) -> frozenset[int]:
+    """Return the ids of the rows that NetBox 4.7 did not find, where that is all that it says is wrong."""
+    try:
+        errors = json.loads(text)["errors"]
+        told = {each["id"]: each["errors"] for each in errors}
+        if all(NOT_FOUND.fullmatch(wrong["id"][0]) and len(wrong) == 1 for wrong in told.values()):
+            return frozenset(int(number) for number in told)
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError):
+        pass
+    return frozenset()
+
+
+def permission(path: str, action: str) -> str:
+    """Return the name of NetBox's permission to "add", "change" or "view" the objects of a list."""
+    app, _, name = path.partition("/")
+    name = name.replace("-", "")
+    for plural, singular in (("ies", "y"), ("sses", "ss"), ("s", "")):
+        if name.endswith(plural):
+            return f"{app}.{action}_{name.removesuffix(plural)}{singular}"
+    return f"{app}.{action}_{name}"
+
+
 def _sentences(found: Any, field: str) -> Iterator[str]:
     match found:
+        case {"detail": str(), "errors": [*rows]}:  # a change of several rows, from 4.7 on
+            yield from _sentences([row.get("errors") if isinstance(row, dict) else row for row in rows], field)
         case dict():
             for key, value in found.items():
                 yield from _sentences(value, field if key in GENERAL else str(key))

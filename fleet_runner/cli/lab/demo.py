@@ -29,6 +29,10 @@ SAID_LINES = 6
 
 def demo(
     folder: Annotated[Path, typer.Option("--dir", help="its lab's folder; an older demo's is replaced")] = HERE,
+    netbox: Annotated[
+        bool,
+        typer.Option("--netbox", help="with a real NetBox as the source; minutes, the first time"),
+    ] = False,
 ) -> None:
     """Watch eight GPU servers go from the loading dock to production.
 
@@ -38,8 +42,11 @@ def demo(
     tickets. Takes about three minutes.
     """
     console.print("Bringing up a simulated data centre: 8 servers of 8 GPUs, 8 leaves, 2 spines …")
-    played = story.begin(folder)
+    played = story.begin(folder, lambda line: console.print(f"  {line} …", markup=False), netbox=netbox)
     console.print(f"Meanwhile its pages are at {played.url}\nLog in there with {played.token}\n", markup=False)
+    if there := played.netbox:
+        console.print(f"NetBox {there.version} is at {there.url}", markup=False)
+        console.print(f"Log in there as {there.user} with {there.password}\n", markup=False)
     started = time.time()
     try:
         ended = _watch(played, started)

@@ -42,7 +42,7 @@ def up(
     ] = True,
 ) -> None:
     """Start the lab: files, BMCs, a boot service, all nodes off. Safe to run again."""
-    lab = starting.up(folder, servers, boot_seconds, boot_service=boot_service)
+    lab = starting.up(folder, servers, boot_seconds, boot_service=boot_service, tell=typer.echo)
     shown = os.path.relpath(lab.settings)
     console.print(f"{len(lab.nodes())} servers in {lab.root}; use them with [bold]export FLEET_CONFIG={shown}[/bold]")
 

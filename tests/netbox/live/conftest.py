@@ -1,4 +1,4 @@
-"""The NetBox at NETBOX_URL, held by others: a hall of the suite's own in it, and nothing left behind."""
+"""A real NetBox: the one at NETBOX_URL, held by others, or one of our own. A hall in it, and nothing left behind."""
 
 import json
 import os
@@ -15,11 +15,15 @@ import pytest
 from fleet_runner.adapters import netbox
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.records import Fleet
+from fleet_runner.lab.netbox.serving import why_not
+from fleet_runner.lab.netbox.starting import preparing, running
 from tests.netbox.live.hall import Hall, build
 from tests.netbox.live.place import COUNTED, INIT, NAMED, Change, Place
 from tests.secret import private
 
 OLDEST = (4, 4)
+WAITING_SECONDS = 2400
+PREPARING = pytest.StashKey[subprocess.Popen[bytes]]()
 
 
 class Said(NamedTuple):
@@ -44,21 +48,56 @@ Run = Callable[..., Said]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test of this folder: none runs unless it is asked for."""
+    """Mark every test of this folder; the first one may wait until a NetBox is installed and migrated."""
     for item in items:
         if "live" in item.path.parts:
             item.add_marker("netbox")
+            item.add_marker(pytest.mark.timeout(WAITING_SECONDS))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Have a NetBox migrated while other tests run, where one will be needed and none is."""
+    first = os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0"
+    wanted = any(item.get_closest_marker("netbox") for item in session.items)
+    if first and wanted and not session.config.option.collectonly and not _named() and not why_not():
+        session.stash[PREPARING] = preparing()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """End that, if it has not ended."""
+    if begun := session.stash.get(PREPARING, None):
+        begun.terminate()
+        begun.communicate()
+
+
+def _named() -> tuple[str, str] | None:
+    """Return the address and the token of a NetBox that somebody names."""
+    url, token = os.environ.get("NETBOX_URL"), os.environ.get("NETBOX_TOKEN")
+    return (url, token) if url and token else None
 
 
 @pytest.fixture(scope="session")
-def place() -> Iterator[Place]:
+def address(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """Where a NetBox is, and its superuser's token."""
+    if named := _named():
+        if "loadfile" not in getattr(request.config, "workerinput", {}).get("mainargv", ["loadfile"]):
+            pytest.skip("these tests share one NetBox: run them without -n, or with --dist loadfile")
+        yield named
+        return
+    if why := why_not():
+        pytest.skip(f"no NetBox can be run here: {why}; NETBOX_URL and NETBOX_TOKEN (a superuser's) may name one")
+    with running(tmp_path_factory.mktemp("netbox"), _tell) as own:
+        yield own.url, own.token
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr)  # noqa: T201  it takes minutes the first time
+
+
+@pytest.fixture(scope="session")
+def place(address: tuple[str, str]) -> Iterator[Place]:
     """A session with the NetBox; at the end everything in it is as it was, or the run has failed."""
-    url, token = os.environ.get("NETBOX_URL"), os.environ.get("NETBOX_TOKEN")
-    if not url or not token:
-        pytest.skip("NETBOX_URL and NETBOX_TOKEN (of a superuser) name no NetBox to try this against")
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        pytest.skip("these tests share one NetBox: run them in one process, without -n")
-    there = Place(url, token)
+    there = Place(*address)
     version = there.ask("GET", "status")["netbox-version"]
     if tuple(map(int, re.findall(r"\d+", version)[:2])) < OLDEST:
         pytest.skip(f"{there.url} is NetBox {version}; fleet-runner is tried with 4.4 and later")
@@ -154,8 +193,8 @@ def prepared(place: Place, token_file: Path, tmp_path_factory: pytest.TempPathFa
     words = ("netbox", "init", "--url", place.url, "--token-file", str(token_file), "--token-out", str(own), "--json")
     before = {path: {row["id"] for row in place.rows(path)} for path in INIT}
     check = started((*words, "--check"), folder, **WRITES)
-    assert check.code == 0, check.err
     steps = check.json["steps"]
+    assert check.code == int(any(step["act"] != "keep" for step in steps)), check.err
     if any(step["act"] == "change" for step in steps):  # the site's own init had other settings
         yield Prepared(check, check, check, token_file)
         return

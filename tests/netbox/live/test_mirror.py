@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from fleet_runner.adapters import netbox
+from fleet_runner.adapters.netbox.selections import plain
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.inventory.records import Device, Fleet
 from fleet_runner.core.lifecycle.actions import Decision, Move
@@ -48,7 +49,7 @@ def move(store: Store, node: str, event: Event) -> None:
 
 def fields(place: Place, hall: Hall, node: str) -> dict[str, str | None]:
     """Return the custom fields of a node's page."""
-    found: dict[str, str | None] = place.row("dcim/devices", hall.devices[node])["custom_fields"]
+    found: dict[str, str | None] = plain(place.row("dcim/devices", hall.devices[node]))["custom_fields"]
     return found
 
 

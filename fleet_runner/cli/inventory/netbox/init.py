@@ -145,4 +145,5 @@ def _tell(done: "Done", *, quiet: bool) -> None:
         errors.print(f"{report.named(done.step.wanted)}: {done.why}", markup=False, soft_wrap=True)
     elif not quiet:
         word = "made" if done.step.act is Act.MAKE else "changed"
-        console.print(f"{word:8}{report.named(done.step.wanted)}", markup=False, soft_wrap=True)
+        proof = "; used once, and NetBox takes it" if done.step.wanted.kind is Kind.TOKEN else ""
+        console.print(f"{word:8}{report.named(done.step.wanted)}{proof}", markup=False, soft_wrap=True)
