@@ -16,7 +16,7 @@ LARGEST_INVENTORY = 4_000_000
 
 
 class NodeFirmware(NamedTuple):
-    """The newest result, None where there is none; its components; why their pins cannot be told, "" where they can."""
+    """The newest result or None, its components, and why their pins cannot be told, "" where they can."""
 
     newest: Stored | None
     pins: tuple[Pinned, ...] = ()
