@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from dcim.constants import RACK_ELEVATION_DEFAULT_LEGEND_WIDTH, RACK_ELEVATION_DEFAULT_MARGIN_WIDTH
 from dcim.models import Device, Rack
 from django.contrib import messages
 from django.db.models import Count
@@ -85,7 +86,12 @@ class RackStatesView(generic.ObjectView):
 
     def get_extra_context(self, request: HttpRequest, instance: Rack) -> dict[str, Any]:
         """Draw both faces, as far as the user may see devices."""
-        drawn = StateElevation(instance, user=request.user, include_images=False)
+        drawn = StateElevation(
+            instance,
+            legend_width=RACK_ELEVATION_DEFAULT_LEGEND_WIDTH,
+            margin_width=RACK_ELEVATION_DEFAULT_MARGIN_WIDTH,
+            user=request.user,
+        )
         faces = [(face, mark_safe(drawn.render(face).tostring())) for face in ("front", "rear")]  # noqa: S308  svgwrite escapes
         return {"faces": faces, "tones": TONES}
 

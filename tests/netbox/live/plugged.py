@@ -10,9 +10,9 @@ from threading import Event, Thread
 from typing import Any
 
 import httpx
-from fleet_runner.lab.netbox.starting import NetBox
 
 from fleet_runner.core.lifecycle.states import FABRICS
+from fleet_runner.lab.netbox.starting import NetBox
 from tests.netbox.live.place import Place
 from tests.web.hall import Hall
 
@@ -81,7 +81,7 @@ class Plugged:
     def held(self, name: str) -> dict[str, Any]:
         """Return a device's custom fields."""
         fields: dict[str, Any] = self.place.row("dcim/devices", self.devices[name])["custom_fields"]
-        return fields
+        return {key: value["value"] if isinstance(value, dict) else value for key, value in fields.items()}
 
     def page(self, name: str, part: str = "") -> str:
         """Return the path of a device's page, or of a part of the plugin's about it."""
@@ -132,7 +132,7 @@ def fill(plugged: Plugged) -> None:
             "dcim/device-types",
             json={"manufacturer": maker, "model": kind.model, "slug": slug, "u_height": kind.u_height},
         )["id"]
-        for slug, kind in fleet.types.items()
+        for slug, kind in fleet.device_types.items()
     }
     racks = [
         {"name": rack.name, "site": site, "u_height": HEIGHT, "status": "active"} for rack in fleet.racks.values()

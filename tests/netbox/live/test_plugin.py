@@ -1,35 +1,41 @@
 """The plugin in a real NetBox, with a real fleet-runner: what pages show, to whom, and what they ask of whom."""
 
+import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-from fleet_runner.lab.netbox.configuration import Options
-from fleet_runner.lab.netbox.installation import VERSION, environment
-from fleet_runner.lab.netbox.serving import why_not
-from fleet_runner.lab.netbox.starting import running
+import yaml
 from playwright.sync_api import Browser, Page, expect
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.access.roles import Role
+from fleet_runner.core.checks.evidence import ReadEnd, Reading
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
-from fleet_runner.core.lifecycle.spool import Judged
+from fleet_runner.core.lifecycle.spool import Evidence, Judged
 from fleet_runner.core.lifecycle.states import Stage, State
+from fleet_runner.lab.netbox.configuration import Options
+from fleet_runner.lab.netbox.installation import VERSION, environment
+from fleet_runner.lab.netbox.serving import why_not
+from fleet_runner.lab.netbox.starting import running
 from tests.netbox.live.conftest import started
 from tests.netbox.live.place import Place
 from tests.netbox.live.plugged import Front, Plugged, fill, tables
 from tests.netbox_plugin.wheel import built
 from tests.secret import private
-from tests.web.conftest import browser as browser
+from tests.web.conftest import browser  # noqa: F401  a fixture
 from tests.web.hall import NOW, made
-from tests.web.looking import DESKTOP, shot
+from tests.web.looking import DESKTOP, SHOTS, shot
 from tests.web.served import served
 
 BROKEN, HELD, OTHER = "gpu-00003", "gpu-00001", "gpu-00004"
 ASKER, EDITOR, VIEWER, STRANGER = "asker", "editor", "viewer", "stranger"
 PATIENCE = 60_000.0
+INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory"
+FOUND, PINS = {"BMC": "1.02", "BIOS": "2.1", "HGX": "9"}, {"BMC": "1.05", "BIOS": "2.1"}
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +47,7 @@ def plugged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugged]:
     with Store.create(f"sqlite:///{folder / 'fleet.db'}") as store, Front().open() as front:
         hall = made(store)
         compared(store, BROKEN)
-        with served(store, hall.fleet, folder / "state", web_listen="127.0.0.1:0") as site:
+        with served(store, hall.fleet, folder / "state", inventory_file=pinned(folder / "inventory")) as site:
             front.to = site.url
             token = private(folder / "viewer-token", site.token(Role.VIEWER))
             settings = {"url": front.url, "token_file": str(token), "web_url": "https://fleet.example:8492"}
@@ -63,17 +69,27 @@ def compared(store: Store, name: str) -> None:
         "cabling.swapped", f"{name} ib1, leaf-1 p3", "ib1 goes to leaf-2 p3, expected leaf-1 p3", Remedy.RECABLE, "c",
         (name,), devices=(name, "leaf-1"),
     )  # fmt: skip
+    bodies = {f"{INVENTORY}/{part}": {"Id": part, "Version": version} for part, version in FOUND.items()}
+    text = json.dumps(bodies)
+    read = Evidence(name, NOW - 200, "redfish_firmware", Reading("redfish_firmware", ReadEnd.OK, text).hash, text)
     results = (
-        Result(
-            "firmware_pins",
-            Verdict.FAIL,
-            "1 drifts",
-            (drift,),
-            {"versions": {"BMC": "1.02", "BIOS": "2.1", "HGX": "9"}},
-        ),
+        Result("firmware_pins", Verdict.FAIL, "1 drifts", (drift,), {"versions": FOUND}, (read.hash,)),
         Result("cabling_infiniband", Verdict.FAIL, "1 link differs", (moved,), {"designed": 8}),
     )
-    store.record_by_hand(Stage.VERIFY, "runner", [Judged(name, NOW - 200, each) for each in results], NOW - 200)
+    lines = (read, *(Judged(name, NOW - 200, each) for each in results))
+    store.record_by_hand(Stage.VERIFY, "runner", lines, NOW - 200)
+
+
+def pinned(folder: Path) -> Path:
+    """Write the versions that the device type's catalogue accepts; return the inventory beside it."""
+    rows = [
+        {"component": part, "inventory_id": part, "target": target, "order": 10, "activate": {"how": "bmc_reset"}}
+        for part, target in PINS.items()
+    ]
+    variables = folder / "group_vars" / "device_type_hgx_h100.yml"
+    variables.parent.mkdir(parents=True)
+    variables.write_text(yaml.safe_dump({"fleet_profile": {"firmware": {"components": rows}}}))
+    return folder / "fleet.yml"
 
 
 def styled(folder: Path) -> None:
@@ -107,7 +123,7 @@ def prepare(found: Plugged, folder: Path) -> None:
 
 
 @pytest.fixture
-def page(plugged: Plugged, browser: Browser) -> Iterator[Page]:
+def page(plugged: Plugged, browser: Browser) -> Iterator[Page]:  # noqa: F811  a fixture
     """A browser's page of somebody who may ask; at its end no script of anybody else has run."""
     context = browser.new_context(viewport={"width": DESKTOP[0], "height": DESKTOP[1]})
     with plugged.client(ASKER) as client:
@@ -142,6 +158,8 @@ def test_a_nodes_page_shows_state_why_tickets_firmware_and_links(plugged: Plugge
         'GPU 3 fell off the bus <script>alert("x")</script>',
         "drift",
         "1.02",
+        "1.05",
+        "as pinned",
         "ib1 goes to leaf-2 p3, expected leaf-1 p3",
         "as designed",
     ):
@@ -150,7 +168,8 @@ def test_a_nodes_page_shows_state_why_tickets_firmware_and_links(plugged: Plugge
     link = panel.get_by_text("Open in fleet-runner")
     assert link.get_attribute("href") == f"https://fleet.example:8492/nodes/{BROKEN}"
     shot(page, "netbox-device")
-    panel.scroll_into_view_if_needed()
+    if folder := os.environ.get(SHOTS):
+        panel.screenshot(path=f"{folder}/netbox-plugin.png")
 
 
 def test_no_other_device_has_a_panel(plugged: Plugged, page: Page) -> None:
