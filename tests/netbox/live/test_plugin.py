@@ -31,7 +31,7 @@ from tests.web.hall import NOW, made
 from tests.web.looking import DESKTOP, SHOTS, shot
 from tests.web.served import served
 
-BROKEN, HELD, OTHER = "gpu-00003", "gpu-00001", "gpu-00004"
+BROKEN, HELD, OTHER, SWAPPED = "gpu-00003", "gpu-00001", "gpu-00004", "gpu-00005"
 ASKER, EDITOR, VIEWER, STRANGER = "asker", "editor", "viewer", "stranger"
 PATIENCE = 60_000.0
 INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory"
@@ -46,8 +46,9 @@ def plugged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugged]:
     folder = tmp_path_factory.mktemp("plugged")
     with Store.create(f"sqlite:///{folder / 'fleet.db'}") as store, Front().open() as front:
         hall = made(store)
-        compared(store, BROKEN)
-        with served(store, hall.fleet, folder / "state", inventory_file=pinned(folder / "inventory")) as site:
+        for name in (BROKEN, SWAPPED):
+            compared(store, name)
+        with served(store, hall.fleet, folder / "state", inventory=pinned(folder / "inventory")) as site:
             front.to = site.url
             token = private(folder / "viewer-token", site.token(Role.VIEWER))
             settings = {"url": front.url, "token_file": str(token), "web_url": "https://fleet.example:8492"}
@@ -64,10 +65,11 @@ def plugged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugged]:
 
 def compared(store: Store, name: str) -> None:
     """Have a node's firmware and links checked: one component drifts, one link goes elsewhere."""
+    port = int(name.removeprefix("gpu-"))
     drift = Finding("firmware.drift", "BMC", "BMC has version 1.02, expected 1.05", Remedy.REFLASH, "fw", (name,))
     moved = Finding(
-        "cabling.swapped", f"{name} ib1, leaf-1 p3", "ib1 goes to leaf-2 p3, expected leaf-1 p3", Remedy.RECABLE, "c",
-        (name,), devices=(name, "leaf-1"),
+        "cabling.swap", f"{name} ib0, leaf-0 p{port}", f"ib0 goes to leaf-0 p{port + 1}, expected leaf-0 p{port}",
+        Remedy.RECABLE, "c", (name,), devices=(name, "leaf-0"),
     )  # fmt: skip
     bodies = {f"{INVENTORY}/{part}": {"Id": part, "Version": version} for part, version in FOUND.items()}
     text = json.dumps(bodies)
@@ -86,9 +88,11 @@ def pinned(folder: Path) -> Path:
         {"component": part, "inventory_id": part, "target": target, "order": 10, "activate": {"how": "bmc_reset"}}
         for part, target in PINS.items()
     ]
-    variables = folder / "group_vars" / "device_type_hgx_h100.yml"
-    variables.parent.mkdir(parents=True)
-    variables.write_text(yaml.safe_dump({"fleet_profile": {"firmware": {"components": rows}}}))
+    variables = folder / "group_vars"
+    variables.mkdir(parents=True)
+    for kind in ("hgx_h100", "hgx_b200"):
+        profile = {"fleet_profile": {"firmware": {"components": rows}}}
+        (variables / f"device_type_{kind}.yml").write_text(yaml.safe_dump(profile))
     return folder / "fleet.yml"
 
 
@@ -115,7 +119,7 @@ def prepare(found: Plugged, folder: Path) -> None:
     said = started(words, folder, netbox_write_nodes="true", netbox_wishes="true")
     assert said.code == 0, said.words
     fill(found)
-    mine = {"name__in": [HELD, BROKEN]}
+    mine = {"name__in": [HELD, BROKEN, SWAPPED]}
     found.user(ASKER, see=(["view"], None), ask=(["wish"], mine))
     found.user(EDITOR, see=(["view"], None), edit=(["change"], mine))
     found.user(VIEWER, see=(["view"], None))
@@ -160,14 +164,27 @@ def test_a_nodes_page_shows_state_why_tickets_firmware_and_links(plugged: Plugge
         "1.02",
         "1.05",
         "as pinned",
-        "ib1 goes to leaf-2 p3, expected leaf-1 p3",
+        "ib0 goes to leaf-0 p4, expected leaf-0 p3",
         "as designed",
     ):
         expect(panel).to_contain_text(words)
     assert "\u202e" not in panel.inner_text()
     link = panel.get_by_text("Open in fleet-runner")
     assert link.get_attribute("href") == f"https://fleet.example:8492/nodes/{BROKEN}"
+    expect(page.locator('a[href="#fleet-runner"]')).to_have_text("production")
     shot(page, "netbox-device")
+
+
+def test_a_ticket_leads_to_its_page(plugged: Plugged, page: Page) -> None:
+    """Where FLEET_SHOTS names a folder, docs/netbox-plugin.png is drawn there."""
+    page.set_viewport_size({"width": DESKTOP[0], "height": 2_400})
+    page.goto(f"{plugged.netbox.url}{plugged.page(SWAPPED)}")
+    panel = page.locator("#fleet-runner")
+    expect(panel.locator("[data-fleet=wishes]")).to_be_visible(timeout=PATIENCE)
+    (ticket,) = plugged.hall.store.tickets(node=SWAPPED)
+    link = panel.get_by_role("link", name=f"#{ticket.id}")
+    assert link.get_attribute("href") == f"https://fleet.example:8492/tickets/{ticket.id}"
+    expect(panel).to_contain_text(ticket.title)
     if folder := os.environ.get(SHOTS):
         panel.screenshot(path=f"{folder}/netbox-plugin.png")
 
