@@ -51,12 +51,12 @@ def plugged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugged]:
         with served(store, hall.fleet, folder / "state", inventory=pinned(folder / "inventory")) as site:
             front.to = site.url
             token = private(folder / "viewer-token", site.token(Role.VIEWER))
-            settings: dict[str, object] = {
+            settings = {
                 "url": front.url,
                 "token_file": str(token),
                 "web_url": "https://fleet.example:8492",
+                "timeout_seconds": 10,  # on a computer that tests keep busy
             }
-            settings |= {"timeout_seconds": 10}  # a computer that tests keep busy
             lines = ('PLUGINS = ["netbox_fleet_runner"]', f"PLUGINS_CONFIG = {{'netbox_fleet_runner': {settings!r}}}")
             styled(folder / "netbox")
             options = Options(packages=(str(built(folder / "wheel")),), configuration=lines)
