@@ -56,6 +56,10 @@ test-others: $(DEV) debian-packages
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --ignore tests/core --numprocesses 3 --dist loadfile --no-loadscope-reorder \
 	    || { [ $$? -eq 1 ] && $(AGAIN); }
 
+.PHONY: netbox-plugin
+netbox-plugin: $(DEV) ## Build the wheel of NetBox's plugin into dist
+	cd netbox_plugin && ../$(BIN)/python -m hatchling build -t wheel -d ../dist
+
 .PHONY: chaos
 chaos: $(DEV) debian-packages ## Kill runners, plays and databases at random, for so many SEEDS (20)
 	@$(BIN)/python -m tests.chaos --seeds $(or $(SEEDS),20) $(CHAOS_ARGS)

@@ -14,7 +14,9 @@ from fleet_runner.cli.base.session import Exit
 from fleet_runner.core.lifecycle.states import Stage
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("fleet_runner", "plugins", "playbooks", "roles", "inventory", "scripts", "tests", "docs", ".ci")
+FOLDERS = (
+    "fleet_runner", "netbox_plugin", "plugins", "playbooks", "roles", "inventory", "scripts", "tests", "docs", ".ci",
+)  # fmt: skip
 PLAYBOOKS = sorted((ROOT / "playbooks").glob("*.yml"))
 ROLES = sorted(path for path in (ROOT / "roles").glob("*") if (path / "tasks").is_dir())
 ADRS = sorted((ROOT / "docs" / "adr").glob("*.md"))

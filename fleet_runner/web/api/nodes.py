@@ -4,8 +4,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from fleet_runner.core.access import node_brief
 from fleet_runner.core.access.api import NodeSummary, Page
+from fleet_runner.core.access.node_brief import NodeBrief
 from fleet_runner.core.boot.boots import Boot
+from fleet_runner.core.cabling.of_node import wires
 from fleet_runner.core.faults.escalation import Attempt
 from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.firmware.flash import Flash
@@ -28,6 +31,7 @@ from fleet_runner.web.api.bounds import (
     shown,
     source,
 )
+from fleet_runner.web.node_firmware import firmware
 from fleet_runner.web.site import Here, Site
 
 router = APIRouter(tags=["nodes"], responses=REFUSALS)
@@ -155,6 +159,27 @@ def intents(here: Here, _: Sees, name: Name) -> tuple[Intent, ...]:
 def standing(here: Here, _: Sees, name: Name) -> NodeSummary:
     """Say what stands, what was tried and what comes next by the fleet's policy, and why it waits in the queue."""
     return remote_answers.standing(here.settings, here.store, known(here, name), here.clock())
+
+
+@one.get("/brief", operation_id="get_brief_of_node")
+def brief(here: Here, _: Sees, name: Name) -> NodeBrief:
+    """Return in one answer what another tool shows of it: state, why, tickets, firmware against pins, links."""
+    row, store, fleet = known(here, name), here.store, here.fleet()
+    latest = store.latest_results(name)
+    read = firmware(here, row, latest)
+    tickets = store.tickets(node=name, open_only=True)[: node_brief.MOST]
+    links = wires(fleet, name, latest) if fleet is not None else ()
+    return NodeBrief(
+        at=here.clock(),
+        node=shown(row),
+        why=node_brief.reason(store.history(name, 1, "transition")),
+        mode=remote_answers.mode(here.settings, store),
+        wanted=node_brief.wanted(row),
+        tickets=tuple(node_brief.ticket(each, store.ticket_links(each.id)) for each in tickets),
+        firmware=node_brief.components(read.pins[: node_brief.MOST]),
+        firmware_at=read.newest.at if read.newest is not None else None,
+        links=node_brief.links(links[: node_brief.MOST]),
+    )
 
 
 @one.get("/foresight", operation_id="get_foresight_of_node")

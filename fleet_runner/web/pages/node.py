@@ -1,6 +1,5 @@
 """One node: where it is and why, its way through the lifecycle, what was found, and what may be asked for."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -9,18 +8,13 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, Field
 
-from fleet_runner.adapters.plays import profiles
 from fleet_runner.core.access.api import NodeRequest
 from fleet_runner.core.access.roles import Who, needed
-from fleet_runner.core.base.errors import EvidenceError, SettingsError
 from fleet_runner.core.base.suggestions import alike
 from fleet_runner.core.boot.text import words
 from fleet_runner.core.cabling.of_node import wires
-from fleet_runner.core.checks.parsers import redfish
 from fleet_runner.core.checks.verdicts import Verdict
-from fleet_runner.core.firmware import catalogue
 from fleet_runner.core.firmware.flash_text import short
-from fleet_runner.core.firmware.pinned import NAME, pinned
 from fleet_runner.core.lifecycle.journey import journey, stays
 from fleet_runner.core.lifecycle.journey_diagram import drawing
 from fleet_runner.core.lifecycle.offers import elsewhere, offers, stages
@@ -31,6 +25,7 @@ from fleet_runner.reconcile.faults.remedies import remedies
 from fleet_runner.reconcile.lifecycle.queue import queued
 from fleet_runner.web.access import Sees
 from fleet_runner.web.api.bounds import Name
+from fleet_runner.web.node_firmware import firmware
 from fleet_runner.web.rendering import page
 from fleet_runner.web.site import Here, Site
 
@@ -41,9 +36,6 @@ MOVES = 200
 
 STAYS, WIRES, TICKETS, FORESEEN = 50, 64, 20, 12
 """Lines of the way, links, closed tickets and things foreseen that are shown."""
-
-LARGEST_INVENTORY = 4_000_000
-"""Characters of a firmware inventory that is held against the pins for a page."""
 
 
 class NodeQuery(BaseModel):
@@ -128,6 +120,7 @@ def _found(here: Site, row: Node) -> dict[str, Any]:
     """Return what checks, signals and people found of a node."""
     store, fleet = here.store, here.fleet()
     latest = store.latest_results(row.name)
+    read = firmware(here, row, latest)
     tickets = store.tickets(node=row.name, open_only=False)
     links = wires(fleet, row.name, latest) if fleet is not None else ()
     closed = [each for each in tickets if each.closed_at is not None]
@@ -141,7 +134,9 @@ def _found(here: Site, row: Node) -> dict[str, Any]:
         "cases": store.cases(row.name),
         "wires": links[:WIRES],
         "more_wires": max(0, len(links) - WIRES),
-        **_firmware(here, row, latest),
+        "firmware": read.newest,
+        "pins": read.pins,
+        "unpinned": read.unpinned,
         **_foreseen(here, row),
     }
 
@@ -159,21 +154,3 @@ WORST = {Verdict.FAIL: 0, Verdict.UNKNOWN: 1, Verdict.PASS: 2}
 
 def _worst(stored: Stored) -> tuple[int, str]:
     return WORST[stored.result.verdict], stored.result.check
-
-
-def _firmware(here: Site, row: Node, latest: tuple[Stored, ...]) -> dict[str, Any]:
-    """Return a node's firmware beside its pins; where those cannot be read, why, and what was found alone."""
-    newest = next((each for each in latest if each.result.check == NAME), None)
-    if newest is None:
-        return {"firmware": None, "pins": (), "unpinned": ""}
-    try:
-        rows = catalogue.read(profiles.read(here.settings, row.device_type))
-        told = pinned(newest.result, rows, _inventory(here, newest))
-    except (SettingsError, EvidenceError) as error:
-        return {"firmware": newest, "pins": pinned(newest.result, None, {}), "unpinned": str(error)}
-    return {"firmware": newest, "pins": told, "unpinned": ""}
-
-
-def _inventory(here: Site, newest: Stored) -> Mapping[str, Mapping[str, Any]]:
-    text = next((found for each in newest.result.evidence if (found := here.store.evidence(each))), "")
-    return redfish.resources(text, "the firmware inventory") if 0 < len(text) <= LARGEST_INVENTORY else {}

@@ -264,3 +264,15 @@ def test_who_asked_what_is_for_operators(site: Served) -> None:
     asked(site, {"kind": "hold", "reason": "noted"})
     assert got(site, "/audit", Role.VIEWER).status_code == 403
     assert got(site, "/audit").status_code == 200
+
+
+def test_what_other_tools_show_of_a_node_is_one_answer(site: Served, hall: Hall) -> None:
+    found = got(site, "/nodes/gpu-00003/brief", Role.VIEWER).json()
+    assert found["node"]["state"] == "production"
+    assert found["why"]
+    assert [ticket["title"] for ticket in found["tickets"]] == [f"gpu-00003: GPU 3 fell off the bus {HOSTILE}"]
+    assert [link["port"] for link in found["links"]] == [f"ib{rail}" for rail in range(8)]
+    assert "hold" in found["wanted"]
+    assert "certify" not in found["wanted"]
+    assert got(site, "/nodes/gpu-09999/brief").status_code == 404
+    assert got(site, "/nodes/gpu-00003/brief", Role.TENANT, "Acme").status_code == 403
