@@ -1,6 +1,7 @@
 """The boot service's program on a boot server: installed from a wheel into an environment of its own, and once."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from zipfile import ZipFile
@@ -56,5 +57,6 @@ def test_a_wheel_is_installed_and_a_second_run_changes_nothing(tmp_path: Path) -
         wheel(tmp_path / "wheels", "1.0"),
     )
     assert played(ansible, play, package, program) == 3
-    assert ansible(str(program / "bin" / "fleet-runner")).stdout == "fleet-runner 1.0\n"
+    said = subprocess.run([program / "bin" / "fleet-runner"], capture_output=True, text=True, check=True)
+    assert said.stdout == "fleet-runner 1.0\n"
     assert played(ansible, play, package, program) == 0
