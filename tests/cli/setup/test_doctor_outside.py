@@ -14,7 +14,6 @@ from tests.adapters import vault_server
 from tests.commands import entered
 
 NODES = ("gpu-01", "gpu-02")
-RBAC = Path(__file__).resolve().parents[3] / "docs" / "examples" / "kubernetes-rbac.yml"
 
 
 class Fleet:
