@@ -30,7 +30,7 @@ install: $(RUN) ## Set up .venv with fleet-runner and Ansible, to run a fleet fr
 
 .PHONY: deb
 deb: ## Build the Debian package into dist
-	@nice scripts/deb dist
+	@scripts/deb dist
 
 .PHONY: test
 test: test-core test-others ## Run every test, and hold core to full branch coverage
