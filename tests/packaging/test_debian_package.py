@@ -37,7 +37,8 @@ class Chroot:
 
     def said(self, *words: str, fails: bool = False) -> str:
         """Run a command inside, as it should end; return what it said."""
-        inside = ("unshare", "--mount", "--pid", "--fork", "chroot", str(self.root), *words)
+        apart = ("unshare", "--mount", "--pid", "--fork", f"--mount-proc={self.root}/proc")
+        inside = (*apart, "chroot", str(self.root), *words)
         done = subprocess.run(inside, capture_output=True, text=True, check=False, timeout=900, env=SILENT)
         assert bool(done.returncode) == fails, f"{words}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
         return done.stdout + done.stderr
@@ -77,7 +78,7 @@ def debian(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 def test_lintian_has_nothing_to_say(package: Path) -> None:
     (changes,) = package.parent.glob("*.changes")
-    words = ("lintian", "--allow-root", "--fail-on", "error,warning", "--tag-display-limit", "0", changes)
+    words = ("lintian", "--allow-root", "--fail-on", "error,warning", changes)
     assert run(*words) == ""
 
 
