@@ -32,11 +32,9 @@ demo-netbox: $(RUN) ## The same with a real NetBox as the source of truth, which
 .PHONY: install
 install: $(RUN) ## Set up .venv with fleet-runner and Ansible, to run a fleet from here
 
-.PHONY: install-service
-install-service: ## As root, beside `make install` in /opt/fleet-runner: the unit of serve and its account
-	install -D -m 0644 packaging/fleet-runner.service $(DESTDIR)/etc/systemd/system/fleet-runner.service
-	install -D -m 0644 packaging/fleet-runner.sysusers $(DESTDIR)/usr/lib/sysusers.d/fleet-runner.conf
-	install -D -m 0644 packaging/fleet-runner.tmpfiles $(DESTDIR)/usr/lib/tmpfiles.d/fleet-runner.conf
+.PHONY: deb
+deb: ## Build the Debian package into dist
+	@scripts/deb dist
 
 .PHONY: test
 test: test-core test-others ## Run every test, and hold core to full branch coverage

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from fleet_runner.core.base.errors import SettingsError
+from fleet_runner.settings import renamed
 from fleet_runner.settings.fields import CODE_DIR, PATHS, PREFIX, PROJECT_DIR, Settings, config_file
 
 __all__ = ["CODE_DIR", "PATHS", "PREFIX", "PROJECT_DIR", "Settings", "config_file", "load", "origin", "strays"]
@@ -76,17 +77,17 @@ def origin(name: str) -> str:
 
 
 def strays() -> list[str]:
-    """Return a sentence for each variable whose name is nearly a setting's: it is not read."""
+    """Return a sentence for each variable whose name is nearly a setting's, or was one: it is not read."""
     found = [name.removeprefix(PREFIX).lower() for name in sorted(os.environ) if name.startswith(PREFIX)]
     unknown = [
         name for name in found if name not in OWN | Settings.model_fields.keys() and not name.startswith("lab")
     ]
     nearest = {name: get_close_matches(name, Settings.model_fields, n=1, cutoff=NEAR) for name in unknown}
-    return [
-        f"{PREFIX}{name.upper()} is no setting and is not read; did you mean {PREFIX}{near[0].upper()}?"
+    told = {
+        name: renamed.sentence(name) or (f"did you mean {PREFIX}{near[0].upper()}?" if near else "")
         for name, near in nearest.items()
-        if near
-    ]
+    }
+    return [f"{PREFIX}{name.upper()} is no setting and is not read; {said}" for name, said in told.items() if said]
 
 
 def _refused(error: ErrorDetails, file: Path | None, given: Mapping[str, Any]) -> str:
@@ -95,7 +96,8 @@ def _refused(error: ErrorDetails, file: Path | None, given: Mapping[str, Any]) -
     variable = f"{PREFIX}{name.upper()}"
     if name not in Settings.model_fields:
         near = get_close_matches(name, Settings.model_fields, n=1)
-        return f"{file}: {name!r} is no setting{f'; did you mean {near[0]!r}?' if near else ''}"
+        told = renamed.sentence(name) or (f"did you mean {near[0]!r}?" if near else "")
+        return f"{file}: {name!r} is no setting{f'; {told}' if told else ''}"
     where = f"setting {name!r} (from {file})"
     if name in given:
         where = f"setting {name!r}"

@@ -14,6 +14,16 @@ from typing import Any
 from fleet_runner.settings import PROJECT_DIR
 
 PROGRAM = "opt/fleet-runner"
+HELD = "lib/python3.11/site-packages/fleet_runner/project/packaging"
+"""Where the wheel has the units, below the program."""
+
+PLACES = {
+    "fleet-runner.service": "etc/systemd/system/fleet-runner.service",
+    "fleet-runner.sysusers": "etc/sysusers.d/fleet-runner.conf",
+    "fleet-runner.tmpfiles": "etc/tmpfiles.d/fleet-runner.conf",
+}
+"""Where docs/running.md puts them."""
+
 PACKAGES = "systemd,systemd-sysv,dbus,python3,python3-venv,openssh-client,ca-certificates"
 PATIENCE = 240.0
 TOOLS = ("mmdebstrap", "systemd-nspawn", "nsenter")
@@ -58,12 +68,23 @@ def installed(root: Path, wheels: Path) -> None:
     """Make the machine's files: Debian, the program, its unit and its account."""
     run("setsid", "--wait", "mmdebstrap", "--quiet", "--variant=minbase", "--mode=root", f"--include={PACKAGES}",
         "bookworm", root)  # fmt: skip
-    copied(root / PROGRAM)
+    copied(root.parent / "clone")
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", root / "wheel", cwd=root.parent / "clone")
+    shutil.copy(PROJECT_DIR / "requirements.lock", root / "wheel")
     (root / "wheels").mkdir()
     (root / "etc" / "pip.conf").write_text(PIP)
+    pip = f"/{PROGRAM}/bin/pip install --quiet"
+    commands = (
+        f"python3 -m venv /{PROGRAM}",
+        f"{pip} --require-hashes -r /wheel/requirements.lock",
+        f"{pip} --no-deps /wheel/*.whl",
+        f"ln -s /{PROGRAM}/bin/fleet-runner /usr/local/bin/fleet-runner",
+    )
     inside = f"mount --bind {wheels} {root}/wheels && env -i PATH=$PATH chroot {root} /bin/bash -c"
-    run("unshare", "--mount", "bash", "-c", f"{inside} 'cd /{PROGRAM} && scripts/venv requirements.lock'")
-    run("make", "-C", root / PROGRAM, "install-service", f"DESTDIR={root}")
+    run("unshare", "--mount", "bash", "-c", f"{inside} '{' && '.join(commands)}'")
+    for name, place in PLACES.items():
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(root / PROGRAM / HELD / name, root / place)
     run("chroot", root, "systemd-sysusers")
     run("chroot", root, "systemctl", "enable", "fleet-runner")
 
@@ -85,7 +106,7 @@ class Machine:
         """Run a command of the product inside, as its account."""
         lab = "FLEET_CONFIG=/var/lib/fleet-runner/lab/fleet.toml"
         own = ("runuser", "-u", "fleet-runner", "--", "env", lab, "HOME=/var/lib/fleet-runner", "COLUMNS=200")
-        return self.said(*own, f"/{PROGRAM}/.venv/bin/fleet-runner", *words)
+        return self.said(*own, "fleet-runner", *words)
 
     def shown(self, name: str) -> str:
         """Return a property of the unit."""

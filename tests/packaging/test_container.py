@@ -90,7 +90,8 @@ def fleet(tmp_path: Path) -> tuple[Path, Path]:
     (etc / "bmc.yml").write_text("username: fleet\npassword: made-up\n")
     (etc / "bmc.yml").chmod(0o600)
     (etc / "fleet.toml").write_text('source = "site"\nbmc_credentials = "bmc.yml"\ntick_seconds = 0.5\n')
-    (etc / "slow.yml").write_text(SLOW)
+    (etc / "playbooks").mkdir()
+    (etc / "playbooks" / "provision.yml").write_text(SLOW)
     state.mkdir(mode=0o700)
     for path in (etc / "bmc.yml", state):
         os.chown(path, 10001, 10001)
@@ -107,8 +108,23 @@ def test_it_says_what_it_can_do_and_is_nobody_special(images: Images) -> None:
     root = Path(images.buildah("mount", within).strip())
     assert not list(root.glob("usr/bin/ipmitool"))
     assert (root / "usr/bin/ssh").is_file()
-    assert not (root / "opt/fleet-runner/tests").exists()
+    assert not list(root.glob("build")) + list(root.glob("opt/fleet-runner/bin/pip*"))
+    (package,) = root.glob("opt/fleet-runner/lib/python3*/site-packages/fleet_runner")
+    assert (package / "project" / "playbooks").is_dir()
     images.buildah("rm", within)
+
+
+def test_somebody_who_is_not_root_begins_a_fleet_in_it(images: Images, tmp_path: Path) -> None:
+    """In a folder of their own; what was installed cannot be written, and need not be."""
+    tmp_path.chmod(0o777)
+    fleet = (f"{tmp_path}:/etc/fleet-runner",)
+    assert images.container("--version").startswith("fleet-runner ")
+    images.container("init", "/etc/fleet-runner", "--example", mounted=fleet)
+    said = images.container("doctor", mounted=fleet)
+    assert "/opt/fleet-runner/lib/python3" in said
+    assert " 0 wrong" in said
+    assert "gpu_errors" in images.container("check", "list", mounted=fleet)
+    assert (tmp_path / "fleet.toml").stat().st_uid == 10001
 
 
 def test_it_ticks_answers_for_its_health_and_ends_plays_in_order(images: Images, fleet: tuple[Path, Path]) -> None:
@@ -117,7 +133,6 @@ def test_it_ticks_answers_for_its_health_and_ends_plays_in_order(images: Images,
     mounted = (
         f"{etc}:/etc/fleet-runner:ro",
         f"{state}:/var/lib/fleet-runner",
-        f"{etc}/slow.yml:/opt/fleet-runner/playbooks/provision.yml:ro",
     )
     images.container("serve", "--drain", "2", mounted=mounted, name="served")
     batches = state / "batches"
@@ -146,7 +161,6 @@ def test_what_kills_it_leaves_plays_that_somebody_looks_at(images: Images, fleet
     mounted = (
         f"{etc}:/etc/fleet-runner:ro",
         f"{state}:/var/lib/fleet-runner",
-        f"{etc}/slow.yml:/opt/fleet-runner/playbooks/provision.yml:ro",
     )
     images.container(mounted=mounted, name="killed")
     end = time.monotonic() + 120

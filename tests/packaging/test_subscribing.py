@@ -14,7 +14,7 @@ UNITS = [PROJECT / "packaging" / f"fleet-runner-subscribe.{kind}" for kind in ("
 
 
 def test_the_service_runs_a_command_of_signals() -> None:
-    (words,) = re.findall(r"^ExecStart=\S+/fleet-runner signals (.+)$", UNITS[0].read_text(), re.MULTILINE)
+    (words,) = re.findall(r"^ExecStart=fleet-runner signals (.+)$", UNITS[0].read_text(), re.MULTILINE)
     name, option = words.split()
     command = get_command(app).commands[name]  # type: ignore[attr-defined]  # a group has them
     assert option in {each for parameter in command.params for each in parameter.opts}

@@ -27,7 +27,7 @@ User=fleet-runner
 StateDirectory=fleet-runner
 StateDirectoryMode=0700
 Environment=HOME=/{STATE}
-ExecStart=/opt/fleet-runner/.venv/bin/fleet-runner lab up --dir /{STATE}/lab --servers 2 --boot-seconds 40
+ExecStart=/usr/local/bin/fleet-runner lab up --dir /{STATE}/lab --servers 2 --boot-seconds 40
 """
 OURS = f"""[Unit]
 Requires=lab.service

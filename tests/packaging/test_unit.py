@@ -72,15 +72,3 @@ def test_the_watchdog_waits_longer_than_a_source_of_truth_may_take() -> None:
     patience = Timeouts()
     longest = (patience.connect_seconds + patience.read_seconds) * (patience.retries + 1)
     assert int(found[1]) * 60 + bound(Settings().tick_seconds, 0.0) > longest
-
-
-def test_make_puts_every_file_where_systemd_looks(tmp_path: Path) -> None:
-    """Under another root."""
-    code, out = said("make", "-C", str(PROJECT_DIR), "install-service", f"DESTDIR={tmp_path}")
-    assert code == 0, out
-    found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
-    assert found == {
-        "etc/systemd/system/fleet-runner.service",
-        "usr/lib/sysusers.d/fleet-runner.conf",
-        "usr/lib/tmpfiles.d/fleet-runner.conf",
-    }

@@ -32,6 +32,14 @@ class NoStoreError(StoreError):
     """There is no store yet: nothing was ever written down."""
 
 
+class SchemaError(StoreError):
+    """The store has the schema of an older release, which can be migrated, or of a newer one, which cannot."""
+
+    def __init__(self, sentence: str, *, newer: bool) -> None:
+        super().__init__(sentence)
+        self.newer = newer
+
+
 class NotLeaderError(StoreError):
     """Another runner decides for the fleet, where what is due is decided; nothing is wrong."""
 

@@ -4,7 +4,7 @@ from sqlalchemy import inspect, text
 
 from fleet_runner.adapters.store.engine.database import Database
 from fleet_runner.adapters.store.schema.core import REVISION
-from fleet_runner.core.base.errors import NoStoreError, StoreError
+from fleet_runner.core.base.errors import NoStoreError, SchemaError
 
 
 def check(database: Database) -> None:
@@ -19,7 +19,8 @@ def check(database: Database) -> None:
             f"store {database.where}: it has no tables of fleet-runner; `fleet-runner tick` creates them"
         )
     if found != REVISION:
-        raise StoreError(
+        raise SchemaError(
             f"store {database.where}: its schema is {found}, this fleet-runner expects {REVISION}; "
-            f"`fleet-runner db migrate` migrates an older one; for a newer one, update fleet-runner"
+            f"`fleet-runner db migrate` migrates an older one; for a newer one, update fleet-runner",
+            newer=found > REVISION,
         )

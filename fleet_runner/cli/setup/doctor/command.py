@@ -10,7 +10,7 @@ from rich.text import Text
 
 from fleet_runner.cli.base.session import Exit, console, print_json
 from fleet_runner.cli.lifecycle.show import Json
-from fleet_runner.cli.setup.doctor import configuration, machine, software, sources, storage
+from fleet_runner.cli.setup.doctor import configuration, machine, software, sources, storage, upgrade
 from fleet_runner.cli.setup.doctor.finding import Finding, Grade, Site, limited
 from fleet_runner.core.base.printable import printable
 from fleet_runner.settings import Settings
@@ -20,10 +20,13 @@ INDENT = 8
 
 LOOKS: tuple[tuple[str, Callable[[Site], Iterable[Finding]], float], ...] = (
     ("playbooks", software.project, 10.0),
+    ("overrides", upgrade.overrides, 10.0),
+    ("unit", upgrade.units, 10.0),
     ("store", storage.store, 10.0),
     ("disk", storage.disk, 10.0),
     ("source", sources.truth, 60.0),  # a large NetBox is read page by page
     ("inventory", configuration.inventory, 20.0),
+    ("values", upgrade.values, 10.0),
     ("policy", configuration.rules, 20.0),
     ("bmc", sources.bmcs, 20.0),
     ("ssh", machine.ssh, 10.0),

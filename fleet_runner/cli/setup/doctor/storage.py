@@ -7,11 +7,14 @@ from pathlib import Path
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.setup.doctor.finding import Finding, Site, ok, warning, wrong
-from fleet_runner.core.base.errors import NoStoreError
+from fleet_runner.core.base.errors import NoStoreError, SchemaError
 
 PATIENCE = 3.0  # seconds that the store is waited for
 LITTLE, TOO_LITTLE = 2e9, 2e8
 """Free bytes below which there is little room, and too little for evidence of one sweep of a large fleet."""
+
+OLDER = "stop serve everywhere, then: fleet-runner db backup FILE && fleet-runner db migrate"
+NEWER = "install the release that served it last; an older one cannot go on with it"
 
 
 def store(site: Site) -> Iterator[Finding]:
@@ -22,6 +25,9 @@ def store(site: Site) -> Iterator[Finding]:
     except NoStoreError:
         where = "the database" if site.settings.database_url else site.settings.state_dir
         yield warning("store", f"{where} has no store yet", "fleet-runner tick creates it")
+        return
+    except SchemaError as error:
+        yield wrong("store", str(error), NEWER if error.newer else OLDER)
         return
     if refusal:
         yield wrong("store", f"it can only be read: {refusal}", "free the disk, or correct its owner")

@@ -1,0 +1,120 @@
+"""The doctor against what stands outside: a real Slurm, a Kubernetes API server, a Vault; each ok, and each wrong."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import kube
+from tests import slurm as real
+from tests.adapters import vault_server
+from tests.commands import entered
+
+NODES = ("gpu-01", "gpu-02")
+
+
+class Fleet:
+    """The example's fleet with settings of a test, and what the doctor says of it."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self.root = root
+        self._given = (monkeypatch, capsys)
+        entered(*self._given, "init", str(root), "--example")
+        self._settings = (root / "fleet.toml").read_text()
+
+    def told(self, part: str, **changed: Any) -> tuple[str, str]:
+        """Return the grade of a part under changed settings, and all that is said of it."""
+        lines = [f"{name} = {json.dumps(str(value))}" for name, value in changed.items()]
+        (self.root / "fleet.toml").write_text("\n".join([*lines, self._settings]))
+        said = entered(*self._given, "doctor", "--json")
+        found = [each for each in json.loads(said.out)["findings"] if each["part"] == part]
+        assert said.code == ("wrong" in {each["grade"] for each in json.loads(said.out)["findings"]})
+        return found[0]["grade"], f"{found[0]['found']} → {found[0]['todo']}"
+
+
+@pytest.fixture
+def fleet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Fleet:
+    """The example's fleet, which is the working directory, in a home of its own."""
+    for name in [name for name in os.environ if name.startswith(("FLEET_", "SSH_", "SLURM_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    found = Fleet(tmp_path / "fleet", monkeypatch, capsys)
+    monkeypatch.chdir(found.root)
+    return found
+
+
+@real.needed
+def test_a_slurm_answers_or_it_is_said_what_keeps_it(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with real.running(tmp_path / "slurm", NODES) as cluster:
+        monkeypatch.setenv("SLURM_CONF", cluster.environment["SLURM_CONF"])
+        assert fleet.told("scheduler", scheduler="slurm") == ("ok", "slurm answers for gpu-01 → ")
+        cluster.stop("slurmctld")
+        grade, said = fleet.told("scheduler", scheduler="slurm")
+        assert grade == "wrong"
+        assert "slurm" in said.casefold()
+        assert "→ correct it, or scheduler in fleet.toml" in said
+
+
+@real.needed
+def test_a_slurm_that_knows_no_node_of_the_source_is_not_called_right(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with real.running(tmp_path / "slurm") as cluster:
+        monkeypatch.setenv("SLURM_CONF", cluster.environment["SLURM_CONF"])
+        grade, said = fleet.told("scheduler", scheduler="slurm")
+    assert grade == "wrong"
+    assert "gpu-01" in said
+
+
+def test_no_slurm_on_this_machine_is_named(fleet: Fleet, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    grade, said = fleet.told("scheduler", scheduler="slurm")
+    assert grade == "wrong"
+    assert "scontrol" in said
+
+
+@pytest.fixture
+def vault() -> Iterator[vault_server.Vault]:
+    """A Vault with one secret."""
+    with vault_server.vaulted() as found:
+        yield found
+
+
+def test_a_vault_answers_or_it_is_said_what_keeps_it(fleet: Fleet, vault: vault_server.Vault) -> None:
+    """The token is never shown, nor what it opens."""
+    token = fleet.root / "vault.token"
+    token.write_text(vault_server.TOKEN)
+    token.chmod(0o600)
+    named = {"bmc_vault": f"{vault.url}/v1/secret/data/bmc", "bmc_vault_token_file": "vault.token"}
+    assert fleet.told("bmc", **named)[0] == "ok"
+    token.write_text("hvs.of-somebody-else")
+    grade, said = fleet.told("bmc", **named)
+    assert (grade, "403" in said, "somebody-else" in said) == ("wrong", True, False)
+    token.write_text(vault_server.TOKEN)
+    grade, said = fleet.told("bmc", **named | {"bmc_vault": f"{vault.url}/v1/secret/data/nothing"})
+    assert (grade, "404" in said) == ("wrong", True)
+    vault.sealed = True
+    grade, said = fleet.told("bmc", **named)
+    assert (grade, "503" in said) == ("wrong", True)
+    token.chmod(0o644)
+    grade, said = fleet.told("bmc", **named)
+    assert (grade, "vault.token" in said, vault_server.TOKEN in said) == ("wrong", True, False)
+
+
+@kube.needed
+@pytest.mark.nightly
+def test_a_kubernetes_answers_or_it_is_said_what_keeps_it(fleet: Fleet, tmp_path: Path) -> None:
+    with kube.running(tmp_path / "kube") as server:
+        server.add_node("gpu-01")
+        config = server.kubeconfig(kube.ADMIN)
+        named = {"scheduler": "kubernetes", "kubeconfig": config}
+        assert fleet.told("scheduler", **named) == ("ok", "kubernetes answers for gpu-01 → ")
+        refused = server.kubeconfig(kube.DRAINER)
+        grade, said = fleet.told("scheduler", **named | {"kubeconfig": refused})
+        assert (grade, "403" in said or "forbidden" in said.casefold()) == ("wrong", True)
+    assert fleet.told("scheduler", **named)[0] == "wrong"
