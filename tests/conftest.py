@@ -1,5 +1,6 @@
 """What every test may ask for, and what becomes of a test that skips where nothing may be skipped."""
 
+import gc
 import os
 import shutil
 import signal
@@ -111,6 +112,17 @@ def boot_image() -> image.Image:
 def samples_dir() -> Path:
     """Where captured evidence would be."""
     return Path(os.environ.get("FLEET_SAMPLES", ROOT.parent / "shared" / "samples"))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage among modules and thousands of tests: that takes a fourteenth of all CPU time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -34,7 +34,7 @@ def texts() -> Iterator[tuple[Path, str]]:
     paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*"))]
     paths += [path for path in ROOT.glob("*") if path.suffix != ".lock"]
     for path in paths:
-        if path.is_file() and "__pycache__" not in path.parts and path.name != ".coverage":
+        if path.is_file() and "__pycache__" not in path.parts and path.name not in {".coverage", ".git"}:
             try:
                 yield path, path.read_text(encoding="utf-8")
             except UnicodeDecodeError:

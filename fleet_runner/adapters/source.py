@@ -7,10 +7,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import structlog
-
 from fleet_runner.adapters import sitefiles
 from fleet_runner.adapters.files import secret as secret_file
+from fleet_runner.adapters.logs import log
 from fleet_runner.core.base.errors import SettingsError, SourceError, SourceUnavailableError
 from fleet_runner.core.inventory.placement import patterns, reaches
 from fleet_runner.settings import Settings, origin
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 
     from fleet_runner.adapters.netbox import Snapshot
     from fleet_runner.core.inventory.records import Fleet
-
-log = structlog.get_logger()
 
 Signature = tuple[object, ...]
 

@@ -1,5 +1,6 @@
 """Playbooks and roles keep to the form that makes them readable as a checklist."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ GROUPS = {"allreduce"}
 ROLES = sorted(path for path in (PROJECT / "roles").iterdir() if path.is_dir())
 
 
+@cache
 def load(path: Path) -> Any:
     return yaml.safe_load(path.read_text())
 

@@ -9,13 +9,10 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-import structlog
-
+from fleet_runner.adapters.logs import log
 from fleet_runner.adapters.plays.lease import ASKED, LATE, PULSE, RENEWALS, mark, ticks
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import StoreError
-
-log = structlog.get_logger()
 
 GRACE = 5.0
 """Seconds that the thread is given at the end; it may be waiting for a store that is away."""

@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import structlog
-
+from fleet_runner.adapters.logs import log
 from fleet_runner.adapters.plays import batch_folder as batches
 from fleet_runner.adapters.plays import engine, lease, lease_holder, processes
 from fleet_runner.adapters.plays.engine import Batch, BatchState, Look
@@ -20,8 +19,6 @@ from fleet_runner.core.inventory.placement import BatchSummary, ClaimedBatch, Of
 from fleet_runner.core.lifecycle.spool import Decoded
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.settings import Settings
-
-log = structlog.get_logger()
 
 UNOFFERED = "the runner that decided it ended before it offered the batch; nothing ran"
 

@@ -10,7 +10,6 @@ from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.core.reliability.trends.answers import Ahead
 from fleet_runner.core.tickets.trackers.links import Link
-from fleet_runner.reconcile.loop import remote_answers
 
 if TYPE_CHECKING:
     from fleet_runner.adapters.store import Store
@@ -28,37 +27,59 @@ def remote(store: object) -> Remote | None:
 def overview(settings: "Settings", store: "Store") -> Overview:
     """Return how the fleet is looked after now."""
     far = remote(store)
-    return far.overview() if far is not None else remote_answers.overview(settings, store, time.time())
+    if far is not None:
+        return far.overview()
+    from fleet_runner.reconcile.loop import remote_answers  # noqa: PLC0415  most commands need none of this
+
+    return remote_answers.overview(settings, store, time.time())
 
 
 def standing(settings: "Settings", store: "Store", node: Node) -> NodeSummary:
     """Return what stands of a node, what was tried and what comes next, and why it waits in the queue."""
     far = remote(store)
-    return far.standing(node.name) if far is not None else remote_answers.standing(settings, store, node, time.time())
+    if far is not None:
+        return far.standing(node.name)
+    from fleet_runner.reconcile.loop import remote_answers  # noqa: PLC0415  most commands need none of this
+
+    return remote_answers.standing(settings, store, node, time.time())
 
 
 def ahead(store: "Store", node: Node) -> Ahead:
     """Return what is foreseen of a node."""
     far = remote(store)
-    return far.ahead(node.name) if far is not None else remote_answers.ahead(store, node)
+    if far is not None:
+        return far.ahead(node.name)
+    from fleet_runner.reconcile.loop import remote_answers  # noqa: PLC0415  most commands need none of this
+
+    return remote_answers.ahead(store, node)
 
 
 def queue(settings: "Settings", store: "Store") -> Queue:
     """Return every batch that has not ended, and why what waits does."""
     far = remote(store)
-    return far.queue() if far is not None else remote_answers.queue(settings, store)
+    if far is not None:
+        return far.queue()
+    from fleet_runner.reconcile.loop import remote_answers  # noqa: PLC0415  most commands need none of this
+
+    return remote_answers.queue(settings, store)
 
 
 def schedules(settings: "Settings", store: "Store") -> Schedules:
     """Return every schedule and how it stands."""
     far = remote(store)
-    return far.coming() if far is not None else remote_answers.schedules(settings, store)
+    if far is not None:
+        return far.coming()
+    from fleet_runner.reconcile.loop import remote_answers  # noqa: PLC0415  most commands need none of this
+
+    return remote_answers.schedules(settings, store)
 
 
 def links(settings: "Settings", store: "Store", number: int) -> tuple[Link, ...]:
     """Return where a ticket lives, or will."""
     far = remote(store)
     if far is None:
+        from fleet_runner.reconcile.loop import remote_answers  # noqa: PLC0415  most commands need none of this
+
         return remote_answers.links(settings, store, number)
     told = far.ticket_told(number)
     return told.elsewhere if told is not None else ()

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import EvidenceError, FleetError
 from fleet_runner.core.checks.catalogue import cabling_infiniband, fabric_cabling
 from fleet_runner.core.checks.parsers import fabric_capture
@@ -15,6 +15,9 @@ from fleet_runner.core.checks.parsers.lldp import Neighbour
 from fleet_runner.core.checks.parsers.neighbours import capture as neighbours
 from fleet_runner.core.lifecycle.runs import Run, Stored
 from fleet_runner.core.lifecycle.states import Stage
+
+if TYPE_CHECKING:
+    from fleet_runner.adapters.store import Store
 
 STDIN = Path("-")
 
@@ -82,7 +85,7 @@ def from_files(paths: Sequence[Path], designed: Callable[[str], str] = _undesign
     return _neighbours(paths, {file: text(file) for file in files}, designed)
 
 
-def of_run(store: Store, run: Run) -> Capture | None:
+def of_run(store: "Store", run: Run) -> Capture | None:
     """Return what a run saw of its fabric; None where it saw nothing, or nothing whole."""
     for stored in store.results(run.id):
         if stored.result.check in READERS:
@@ -93,7 +96,7 @@ def of_run(store: Store, run: Run) -> Capture | None:
     return None
 
 
-def newest(store: Store, fabric: str) -> Capture:
+def newest(store: "Store", fabric: str) -> Capture:
     """Return the newest stored look at a fabric, or say how to get one."""
     for run in reversed(sweeps(store, fabric)):
         if (found := of_run(store, run)) is not None:
@@ -101,12 +104,12 @@ def newest(store: Store, fabric: str) -> Capture:
     raise FleetError(f"{fabric}: no sweep is stored; fleet-runner cabling check sweeps it now")
 
 
-def sweeps(store: Store, fabric: str) -> tuple[Run, ...]:
+def sweeps(store: "Store", fabric: str) -> tuple[Run, ...]:
     """Return the sweeps of a fabric, oldest first."""
     return tuple(run for run in store.runs(fabric, limit=MANY) if run.stage is Stage.FABRIC)
 
 
-def answer(store: Store, run: Run) -> Stored | None:
+def answer(store: "Store", run: Run) -> Stored | None:
     """Return what the runner concluded from a sweep; None while it has not."""
     return next((each for each in store.results(run.id) if each.result.check == fabric_cabling.NAME), None)
 

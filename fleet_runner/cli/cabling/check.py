@@ -20,7 +20,6 @@ from fleet_runner.cli.cabling.options import (
     one_form,
 )
 from fleet_runner.cli.cabling.picture import draw
-from fleet_runner.cli.cabling.sweep import sweep
 from fleet_runner.cli.cabling.text import note, tell
 from fleet_runner.core.cabling.judge import Verdicts
 from fleet_runner.core.cabling.kinds import ordered
@@ -54,6 +53,8 @@ def check(
         if observed is not None:
             found = [at_files(should, observed, wanted)]
         else:
+            from fleet_runner.cli.cabling.sweep import sweep  # noqa: PLC0415  it loads the loop, and files need none
+
             swept = sweep([wanted] if wanted else should.fabrics, wait)
             found = [look(should, capture, which) for which, capture in swept]
     faults = [(each.fabric, fault) for each in found for fault in ordered(each.verdicts.faults)]

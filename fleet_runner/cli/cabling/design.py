@@ -5,11 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import yaml
-
-from fleet_runner import settings
-from fleet_runner.adapters import sitefiles, source
 from fleet_runner.cli.cabling import forms
 from fleet_runner.cli.cabling.captures import Capture, Neighbours, text
 from fleet_runner.core.base.errors import FleetError, SourceError
@@ -32,6 +29,9 @@ from fleet_runner.core.checks.parsers.lldp import Neighbour
 from fleet_runner.core.checks.parsers.names_csv import Declared
 from fleet_runner.core.inventory import ansible, profile
 from fleet_runner.core.inventory.records import Fleet
+
+if TYPE_CHECKING:
+    from fleet_runner.settings import Settings
 
 NAMED = 3
 """Patch panels that a sentence names."""
@@ -176,7 +176,9 @@ def design(expected: Sequence[Path] | None, declared: Path | None) -> Design:
     """Return the design that the options name, else that of the settings' source of truth."""
     extra = _declared(declared)
     if not expected:
-        found = settings.load()
+        from fleet_runner.adapters import source  # noqa: PLC0415  files of cables need no settings
+
+        found = _settings()
         return _site(source.read(found), extra, found.cabling_suspect_share)
     folder = next((each for each in expected if each.is_dir()), None)
     if folder is None:
@@ -185,7 +187,9 @@ def design(expected: Sequence[Path] | None, declared: Path | None) -> Design:
         raise FleetError(
             f"{folder} is a folder of site files, a whole design; give it as the only --expected, or files of cables"
         )
-    return _site(sitefiles.load(folder), extra, settings.load().cabling_suspect_share)
+    from fleet_runner.adapters import sitefiles  # noqa: PLC0415  likewise
+
+    return _site(sitefiles.load(folder), extra, _settings().cabling_suspect_share)
 
 
 def panels_words(count: int, panels: Sequence[str]) -> str:
@@ -212,6 +216,12 @@ def uncollected() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+
+
+def _settings() -> "Settings":
+    from fleet_runner import settings  # noqa: PLC0415  likewise
+
+    return settings.load()
 
 
 def _declared(path: Path | None) -> Declared:
@@ -276,8 +286,10 @@ def _names(
 
 def _adapters(device_type: str) -> dict[str, str]:
     """Return which interface each adapter is, from the device type's definition of healthy."""
+    import yaml  # noqa: PLC0415  likewise
+
     name = ansible.group_name("device_type", device_type)
-    file = settings.load().inventory_file.parent / "group_vars" / f"{name}.yml"
+    file = _settings().inventory_file.parent / "group_vars" / f"{name}.yml"
     if not file.is_file():
         return {}
     try:

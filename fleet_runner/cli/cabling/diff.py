@@ -1,12 +1,11 @@
 """fleet-runner cabling diff: what changed between two looks at a fabric."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
-from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import Exit, console, opened, print_json, stamp
 from fleet_runner.cli.cabling import sheets
 from fleet_runner.cli.cabling.captures import Capture, Neighbours, from_files, of_run
@@ -18,6 +17,9 @@ from fleet_runner.core.base.printable import printable
 from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.changes import Changes, changes
 from fleet_runner.core.lifecycle.runs import Run
+
+if TYPE_CHECKING:
+    from fleet_runner.adapters.store import Store
 
 Look = Annotated[
     str,
@@ -69,7 +71,7 @@ def _looks(before: str, after: str) -> Looks:
     return looks
 
 
-def _look(store: Store, name: str) -> Capture | Neighbours:
+def _look(store: "Store", name: str) -> Capture | Neighbours:
     if not name.isdecimal():
         return from_files([Path(name)])
     run = store.run(int(name))

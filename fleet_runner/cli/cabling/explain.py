@@ -3,14 +3,13 @@
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import Exit, age, console, opened, plain, print_json
 from fleet_runner.cli.cabling.captures import Capture, newest, sweeps
 from fleet_runner.cli.cabling.design import Design, design, uncollected
@@ -28,6 +27,9 @@ from fleet_runner.core.cabling.kinds import ordered, said
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.reasons import done_when, why
 from fleet_runner.core.lifecycle.runs import Ticket
+
+if TYPE_CHECKING:
+    from fleet_runner.adapters.store import Store
 
 KEY = "cabling/"
 """How the keys of cabling faults begin."""
@@ -146,7 +148,7 @@ def _when(capture: Capture) -> str:
     return f"{capture.label}, {age(time.time() - capture.run.opened_at)} ago" if capture.run else capture.label
 
 
-def _ticket(store: Store, words: str) -> Ticket | None:
+def _ticket(store: "Store", words: str) -> Ticket | None:
     """Return the ticket that a number names."""
     if not words.isdecimal():
         return None

@@ -1,17 +1,19 @@
 """fleet-runner cabling sweeps: which looks at a fabric are stored."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import console, known, opened, print_json, stamp
 from fleet_runner.cli.cabling.captures import answer
 from fleet_runner.cli.cabling.captures import sweeps as stored
 from fleet_runner.cli.cabling.options import AsJson
 from fleet_runner.core.lifecycle.runs import Run
+
+if TYPE_CHECKING:
+    from fleet_runner.adapters.store import Store
 
 
 def sweeps(
@@ -39,7 +41,7 @@ def sweeps(
     console.print(table)
 
 
-def _row(store: Store, run: Run) -> dict[str, Any]:
+def _row(store: "Store", run: Run) -> dict[str, Any]:
     found = answer(store, run)
     observed = found.result.observed if found is not None else {}
     return {

@@ -7,10 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from fleet_runner import settings
-from fleet_runner.adapters.plays import stage_checks
 from fleet_runner.cli.base.session import ByNode, Exit, console, errors, print_json, split
-from fleet_runner.cli.checks.ask import ask
 from fleet_runner.cli.checks.log import log
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.checks import page
@@ -43,7 +40,7 @@ def listing(
     json: Json = False,
 ) -> None:
     """List the checks: passive or active, and what each asks."""
-    asked = stage_checks.stages(*settings.load().places)
+    asked = _stages() if json or stage is not None else {}
     found = [
         check
         for name, check in sorted(CHECKS.items())
@@ -69,7 +66,7 @@ def show(
 ) -> None:
     """Show a check: what it reads, what it can find and what follows, and where its rules come from."""
     (check,) = known([name])
-    asked = stage_checks.stages(*settings.load().places)
+    asked = _stages()
     if json:
         codes = [{"code": each.code, "meaning": each.meaning, "remedies": each.remedies} for each in check.codes]
         reads = [{"name": each.name, "how": each.how, "seconds": each.seconds} for each in page.asked(check)]
@@ -112,8 +109,10 @@ def run(
 
     Exit code 1: a check failed; 3: none failed, but not every one had an answer, or of a node all were SKIPPED.
     """
+    from fleet_runner.cli.checks.ask import ask  # noqa: PLC0415  a store and a play, which other commands do without
+
     checks = known(names)
-    asked = stage_checks.stages(*settings.load().places)
+    asked = _stages()
     refused = [why for why in (refusal(check, asked[check.name]) for check in checks) if why]
     for why in refused:
         errors.print(f"no: {why}", markup=False, soft_wrap=True)
@@ -132,6 +131,14 @@ def known(names: list[str]) -> list[Check]:
             meant = f"did you mean {' or '.join(near)}?" if near else "fleet-runner check list names all"
             raise FleetError(f"no check {name!r}; {meant}")
     return [CHECKS[name] for name in dict.fromkeys(names)]
+
+
+def _stages() -> Stages:
+    """Return the stages that ask each check."""
+    from fleet_runner import settings  # noqa: PLC0415  a list for people needs none
+    from fleet_runner.adapters.plays import stage_checks  # noqa: PLC0415  likewise
+
+    return stage_checks.stages(*settings.load().places)
 
 
 def _brief(check: Check, stages: Stages) -> dict[str, object]:

@@ -3,15 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-import structlog
-
 from fleet_runner.adapters.files import policy
 from fleet_runner.adapters.files.policy import Stamp
+from fleet_runner.adapters.logs import log
 from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.faults.rules.rules import Rules
 from fleet_runner.settings import Settings
-
-log = structlog.get_logger()
 
 
 @dataclass(slots=True)

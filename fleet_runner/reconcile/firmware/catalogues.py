@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import structlog
-
+from fleet_runner.adapters.logs import log
 from fleet_runner.adapters.plays import profiles
 from fleet_runner.adapters.plays.profiles import Stamp
 from fleet_runner.core.base.errors import EvidenceError, SettingsError
@@ -12,8 +11,6 @@ from fleet_runner.core.firmware import bios, catalogue
 from fleet_runner.core.firmware.bios_values import Value
 from fleet_runner.core.firmware.catalogue import Catalogue
 from fleet_runner.settings import Settings
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from secrets import token_hex
 from threading import Event, Thread
 
-import structlog
-
+from fleet_runner.adapters.logs import log
 from fleet_runner.adapters.plays import batch_folder, lease, lease_renewal, leased_engine
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.engine.database import LOOK, TURN
@@ -20,8 +19,6 @@ from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.reconcile.loop.liveness import LastHeard
 from fleet_runner.reconcile.loop.single_instance import served
 from fleet_runner.settings import Settings
-
-log = structlog.get_logger()
 
 NAME = "runner"
 """In `state_dir`: what tells this runner from another of the same name."""

@@ -2,9 +2,8 @@
 
 import secrets
 
-import structlog
-
 from fleet_runner.adapters.files import store_identity
+from fleet_runner.adapters.logs import log
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.access.store_identity import Identity, refusal
 from fleet_runner.core.base.errors import StoreError
@@ -13,8 +12,6 @@ from fleet_runner.core.budgets.modes import Mode, Setting
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.settings import Settings
-
-log = structlog.get_logger()
 
 BY = "runner"
 

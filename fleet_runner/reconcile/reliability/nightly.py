@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
 
-import structlog
-
 from fleet_runner.adapters import source
 from fleet_runner.adapters.files import policy
+from fleet_runner.adapters.logs import log
 from fleet_runner.adapters.plays import profiles
 from fleet_runner.adapters.plays.wake import wake
 from fleet_runner.adapters.store import Store
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from fleet_runner.core.reliability.trends.heat import Seen
     from fleet_runner.core.reliability.trends.metrics import Metric
     from fleet_runner.core.reliability.trends.peers import Location
-
-log = structlog.get_logger()
 
 NAME = "trend"
 """The schedule of the night's look."""

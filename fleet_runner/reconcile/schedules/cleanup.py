@@ -3,15 +3,12 @@
 import time
 from threading import Thread
 
-import structlog
-
+from fleet_runner.adapters.logs import log
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.schedules.firing import Row
 from fleet_runner.reconcile.schedules import retention
 from fleet_runner.settings import Settings
-
-log = structlog.get_logger()
 
 NAME = "retention"
 """The schedule that it goes by."""

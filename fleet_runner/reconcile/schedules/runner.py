@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from threading import Event, Thread
 from typing import NamedTuple
 
-import structlog
-
+from fleet_runner.adapters.logs import log
 from fleet_runner.adapters.plays.lease import ticks
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import ConflictError, FleetError, StoreError
@@ -28,8 +27,6 @@ from fleet_runner.reconcile.reliability import nightly
 from fleet_runner.reconcile.schedules import cleanup, retention
 from fleet_runner.reconcile.schedules.cleanup import LocalRetention
 from fleet_runner.settings import Settings
-
-log = structlog.get_logger()
 
 GoOn = Callable[[], None]
 """What a job calls between its steps; it raises where the job is to end."""

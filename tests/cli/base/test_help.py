@@ -10,6 +10,11 @@ import pytest
 from fleet_runner.cli import COMMANDS
 from tests.cli.conftest import Type
 
+EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
+
+OF_A_FLEET = ("sqlalchemy", "pydantic_settings", "structlog", "yaml", "fleet_runner.adapters.store")
+"""What takes most of a command's time; to read a command line takes pydantic alone."""
+
 HEAVY = ("sqlalchemy", "pydantic", "structlog", "ansible", "fleet_runner.adapters", "fleet_runner.reconcile")
 
 
@@ -19,13 +24,33 @@ def test_help_lists_each_command_on_a_line_of_its_own(typed: Type) -> None:
     assert {name: listed.get(name) for name in COMMANDS} == {name: named.help for name, named in COMMANDS.items()}
 
 
+def _imported(*words: str) -> set[str]:
+    """Return the modules that a command imports: -X importtime names them all."""
+    asked = [sys.executable, "-X", "importtime", "-m", "fleet_runner", *words]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode in {0, 1}
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+
+
 def test_help_imports_no_command() -> None:
-    """Neither a store nor settings: -X importtime names all that is imported."""
-    asked = [sys.executable, "-X", "importtime", "-m", "fleet_runner", "--help"]
-    said = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=60).stderr
-    imported = {line.rpartition("|")[2].strip() for line in said.splitlines()}
+    """Neither a store nor settings."""
+    imported = _imported("--help")
     assert "typer" in imported
     assert [name for name in imported if name.startswith(HEAVY)] == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("cabling", "--help"),
+        ("cabling", "check", "--expected", f"{EXAMPLES / 'ethernet.csv'}", "--observed", f"{EXAMPLES / 'lldp'}"),
+        ("check", "list"),
+    ],
+)
+def test_what_works_without_a_fleet_imports_neither_store_nor_settings(words: tuple[str, ...]) -> None:
+    imported = _imported(*words)
+    assert "rich.console" in imported
+    assert [name for name in imported if name.startswith(OF_A_FLEET)] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -1,5 +1,8 @@
 """What commands log: readable, and with nothing in it that is a secret or that moves a terminal."""
 
+import subprocess
+import sys
+
 import pytest
 import structlog
 
@@ -33,3 +36,19 @@ def test_what_others_wrote_moves_no_terminal(capsys: pytest.CaptureFixture[str])
     assert "\x07" not in said.err
     assert "found=\ufffd[31mS-1" in said.err
     assert "count=3" in said.err
+
+
+def test_structlog_is_configured_by_whoever_imports_it_later() -> None:
+    """It is not imported for a command that logs nothing."""
+    code = (
+        "import sys\n"
+        "from fleet_runner.cli.base import logs\n"
+        "logs.begin(); logs.begin()\n"
+        "from fleet_runner.adapters.logs import log\n"
+        "assert 'structlog' not in sys.modules\n"
+        "log.warning('the NetBox is away', why='\\x1b[31m')\n"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert said.stdout == ""
+    assert "the NetBox is away" in said.stderr
+    assert "\x1b" not in said.stderr

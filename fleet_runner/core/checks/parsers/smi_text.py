@@ -4,7 +4,7 @@ Only what tells of a GPU's memory, recovery and being there is carried over; a f
 """
 
 import re
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers.nvidia_smi import MAX_GPUS
@@ -90,7 +90,7 @@ def _gpu(lines: list[str]) -> str:
     )  # the last that is judged: -d may leave the rest out
     if not ended and "lost" not in found.get("product_name", "").lower():
         raise EvidenceError(f"nvidia-smi -q tells GPU {address} up to its errors at most; was it cut short?")
-    return f"<gpu id={quoteattr(address)}>{_elements(found)}</gpu>"
+    return f'<gpu id="{escape(address)}">{_elements(found)}</gpu>'
 
 
 def _elements(found: dict[str, str]) -> str:

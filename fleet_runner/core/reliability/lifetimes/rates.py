@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 TAIL = 0.025
 """The chance that the truth lies below an interval, and above it."""
 
-WIDE = float(stats.norm.ppf(1 - TAIL))
+WIDE = float(special.ndtri(1 - TAIL))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ def rate(events: Sequence[int], times: Sequence[float]) -> Rate | None:
     scatter = float(((counts - expected) ** 2).sum()) / count / freedom if count and freedom else 1.0
     spread = max(1.0, scatter)
     real = count / spread
-    low = float(stats.chi2.ppf(TAIL, 2 * real)) / 2 * spread / time if count else 0.0
-    high = float(stats.chi2.ppf(1 - TAIL, 2 * real + 2)) / 2 * spread / time
+    low = float(special.gammaincinv(real, TAIL)) * spread / time if count else 0.0
+    high = float(special.gammaincinv(real + 1, 1 - TAIL)) * spread / time
     return Rate(int(count), time, Between(count / time, low, high), spread)
 
 
@@ -69,8 +69,8 @@ def ratio(one: Rate, other: Rate) -> Between | None:
         return None
     spread = max(one.dispersion, other.dispersion)
     first, second = one.events / spread, other.events / spread
-    low = float(stats.beta.ppf(TAIL, first, second + 1))
-    high = float(stats.beta.ppf(1 - TAIL, first + 1, second))
+    low = float(special.betaincinv(first, second + 1, TAIL))
+    high = float(special.betaincinv(first + 1, second, 1 - TAIL))
     longer = other.time / one.time
     return Between(one.each.value / other.each.value, low / (1 - low) * longer, high / (1 - high) * longer)
 
@@ -87,7 +87,7 @@ def per_end(times: Sequence[float], ended: Sequence[bool]) -> Between | None:
         return None
     mean, size = whole / count, len(lasted)
     error = math.sqrt(float(((lasted - mean * ends) ** 2).sum()) * size / (size - 1)) / count
-    apart = math.exp(float(stats.t.ppf(1 - TAIL, size - 1)) * error / mean)
+    apart = math.exp(float(special.stdtrit(size - 1, 1 - TAIL)) * error / mean)
     return Between(mean, mean / apart, mean * apart)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from fleet_runner.core.reliability.lifetimes.rates import WIDE, Between
 
@@ -122,7 +122,7 @@ def logrank(cohorts: Sequence[Sample]) -> tuple[float, float] | None:
     if len(cohorts) < 2 or not len(ages) or np.linalg.matrix_rank(spread[1:, 1:]) < len(cohorts) - 1:  # noqa: PLR2004  it takes two
         return None
     square = float(off @ np.linalg.solve(spread[1:, 1:], off))
-    return square, float(stats.chi2.sf(square, len(cohorts) - 1))
+    return square, float(special.chdtrc(len(cohorts) - 1, max(square, 0.0)))
 
 
 def hazard_ratio(one: Sample, others: Sample) -> Between | None:
