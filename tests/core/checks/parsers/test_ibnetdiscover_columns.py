@@ -17,8 +17,8 @@ from tests.examples import examples
 TEXT = plain(rails(2, 2))
 
 PIECES = (
-    "\n", " ", "\t", "\r", '"', "[", "]", "(", ")", "#", "-", "0", "9", "f", "x", "é", "4xNDR", " 4xNDR\n", "[1]", "Switch",
-    "vendid=", "Ca\t", "S-", '"H-00000000000000aa"[1]', "Mellanox Technologies Aggregation Node",
+    "\n", " ", "\t", "\r", '"', "[", "]", "(", ")", "#", "-", "0", "9", "f", "x", "é", "4xNDR", " 4xNDR\n", "[1]",
+    "Switch", "vendid=", "Ca\t", "S-", '"H-00000000000000aa"[1]', "Mellanox Technologies Aggregation Node",
 )  # fmt: skip
 """What may stand in a capture where it does not belong."""
 
