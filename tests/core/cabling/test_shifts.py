@@ -68,6 +68,12 @@ def test_one_fault_besides_moves_no_right_cable(plugged: list[Link]) -> None:
     assert (verdicts.faults, verdicts.shifted, verdicts.matched) == ((), ("leaf-1",), 24)
 
 
+def test_a_server_that_belongs_elsewhere_says_nothing_of_how_a_switch_is_counted() -> None:
+    """One of the second leaf's servers sits in the first leaf, whose ports are counted from zero."""
+    plugged = [*BUILT[:16], link(BUILT[16].a, Port("leaf-1", "30")), *BUILT[17:]]
+    assert judged(counted(BUILT, "leaf-1"), plugged).shifted == ("leaf-1",)
+
+
 def test_switches_that_are_all_counted_otherwise_do_not_vouch_for_each_other() -> None:
     verdicts = judged(counted(BUILT, "leaf-1", "leaf-2", "spine-1"), BUILT)
     assert (verdicts.faults, verdicts.shifted) == ((), ("leaf-1", "leaf-2"))

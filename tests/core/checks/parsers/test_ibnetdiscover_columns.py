@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers import ibnetdiscover
-from fleet_runner.core.checks.parsers.discovery import Discovery
-from fleet_runner.core.checks.parsers.fabric_links import FabricLinks
+from fleet_runner.core.checks.parsers.discovery import Discovery, FabricLink, FabricPort
+from fleet_runner.core.checks.parsers.fabric_links import FabricLinks, columns
 from fleet_runner.core.checks.parsers.ibnetdiscover import by_columns, parse
 from tests.core.cabling.discoveries import plain
 from tests.core.cabling.fabrics import Story, rails, stories
@@ -75,3 +75,11 @@ def test_a_large_capture_is_read_by_columns(monkeypatch: pytest.MonkeyPatch) -> 
     assert isinstance(large.links, FabricLinks)
     assert large == small
     assert len(parse(TEXT.replace("\n[1]", "\n [1]")).links) == len(small.links)
+
+
+def test_links_by_columns_are_the_links() -> None:
+    """In whichever way they are asked for."""
+    ends = FabricPort("gpu-01 mlx5_0", 1, "CA", "aa"), FabricPort("leaf-1", 7, "SW", "bb")
+    links = (FabricLink(*ends, 4, "NDR"), FabricLink(ends[1]._replace(port=8), ends[0]._replace(guid="cc"), 4, "NDR"))
+    found = columns(links)
+    assert (tuple(found), found[1], list(found[:1]), hash(found)) == (links, links[1], [links[0]], hash(links))

@@ -101,7 +101,7 @@ def test_in_a_group_of_a_part_of_the_job_nobody_is_missing() -> None:
 
 def test_a_rank_counts_once_and_a_line_that_cannot_be_read_is_told_of() -> None:
     """What follows from the first timeout of a rank says nothing more."""
-    part = timeouts("\n".join([waited(0, 7), waited(0, 9), waited(1, 7)]), "gpu-01")
+    part = timeouts("\n".join([waited(0, 7), "[Rank 0] sees nobody", waited(0, 9), waited(1, 7)]), "gpu-01")
     assert part.name == "PyTorch's watchdog of 2 ranks"
     assert told("Watchdog caught collective operation timeout: Work")[1] == (
         "gpu-01: a collective timed out; the line that says in which cannot be read",

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.inventory.netbox.push import Kind, Known, Plan, Step, plan
+from fleet_runner.core.inventory.netbox.push.cables import passed
 from fleet_runner.core.inventory.netbox.push.step import PanelPort
 from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Rack, Termination
 
@@ -52,6 +53,13 @@ def test_cables_of_one_trunk_share_a_rear_port_at_each_end_and_its_cable() -> No
     assert fronts == [((panel, f"gpu-1 ib{at}"), at + 1) for at in range(2) for panel in ("PP-A", "PP-B")]
     assert cords(found).count(("PP-A", "T-1", "PP-B", "T-1")) == 1
     assert (found.conflicts, found.notes) == ((), ())
+
+
+def test_the_panels_that_are_asked_of_a_netbox_are_those_of_cables_that_it_lacks() -> None:
+    whole = replace(BARE, cables=(cable(0, *TRUNK), cable(1, "panel PP-C")))
+    assert passed(whole, BARE) == ["PP-A", "PP-B", "PP-C"]
+    assert passed(whole, replace(BARE, cables=whole.cables[:1])) == ["PP-C"]
+    assert passed(whole, whole) == []
 
 
 def test_the_cord_that_is_told_of_has_the_label_and_the_trunk_its_name() -> None:
