@@ -244,7 +244,7 @@ def test_a_token_goes_over_tls_or_stays_on_this_machine(secret: Path) -> None:
         reaching.token(Settings(server_token_file=secret))
     secret.chmod(0o600)
     secret.write_text("two words\n")
-    with pytest.raises(SettingsError, match="no token"):
+    with pytest.raises(SettingsError, match="not a token"):
         reaching.token(Settings(server_token_file=secret))
     with pytest.raises(SettingsError, match="server_ca"):
         reaching.trust("https://fleet.example", secret)

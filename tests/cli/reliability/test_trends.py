@@ -91,7 +91,7 @@ def test_a_metric_that_no_part_told_lately_says_where_its_numbers_are(night: Sto
     said = typed("trends", "metric", "gpu_watts")
     assert (said.code, "its drift is not analysed" in said.words, "--node NODE" in said.words) == (1, True, True)
     alone = typed("trends", "metric", "gpu_watts", "--node", name(1))
-    assert (alone.code, alone.words) == (1, f"no number of gpu_watts is stored of {name(1)}")
+    assert (alone.code, alone.words) == (1, f"no number of gpu_watts is stored for {name(1)}")
 
 
 def test_a_lemon_is_named_in_its_line(night: Store, typed: Type) -> None:
