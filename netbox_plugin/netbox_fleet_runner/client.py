@@ -101,6 +101,8 @@ def _answer(of: Server, name: str) -> object:
             said.put(_fetched(of, f"/api/v1/nodes/{quote(name, safe='')}/brief", token, end))
         except AwayError as error:
             said.put(error)
+        except TimeoutError:
+            said.put(AwayError(f"fleet-runner does not answer within {of.seconds:g} s."))
         except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
             said.put(AwayError(f"fleet-runner does not answer ({plain(type(error).__name__)})."))
 

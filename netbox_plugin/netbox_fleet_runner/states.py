@@ -61,7 +61,7 @@ WISHES: Mapping[str, Wish] = {
     "repaired": Wish("Repaired", "It is repaired, and passes every stage again; certify it next."),
     "hold": Wish("Hold", "Nothing moves it until it is released. A hold has priority over all automation."),
     "release": Wish("Release", "The hold ends, or else the planned work: automation continues."),
-    "maintenance": Wish("Maintenance", "Planned work begins: checks go on, and no remedy follows."),
+    "maintenance": Wish("Maintenance", "Planned work begins: checks continue, and no remedy follows."),
     "cancel": Wish(
         "Cancel the remedy", "The pending remedy is cancelled; the same fault triggers none until it is gone."
     ),
@@ -69,7 +69,7 @@ WISHES: Mapping[str, Wish] = {
     "retry": Wish(
         "Retry",
         "What failed is retried.",
-        "From triage, debug or rma, Day 0 begins again: a network boot, which ends what runs on it.",
+        "From triage, debug or rma, Day 0 begins again: a network boot, which ends its running work.",
     ),
     "reboot": Wish(
         "Reboot",

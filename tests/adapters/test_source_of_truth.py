@@ -1,7 +1,6 @@
 """What both sources of truth do: a folder of site files, and a NetBox."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,7 +38,8 @@ def read(request: pytest.FixtureRequest) -> Iterator[Read]:
         def read_netbox(fleet: Fleet) -> Fleet:
             standin.lists = as_netbox(fleet)
             found = netbox.load(standin.url, TOKEN, PATIENCE)
-            assert {cable.id for cable in found.cables} == {row["id"] for row in standin.lists["cables"]}
+            if not found.notes:
+                assert {cable.id for cable in found.cables} == {row["id"] for row in standin.lists["cables"]}
             return replace(found, cables=tuple(replace(cable, id=None) for cable in found.cables))
 
         yield read_netbox
@@ -58,13 +58,14 @@ def test_the_revision_changes_when_a_record_does(read: Read) -> None:
     assert read(GOOD).revision == read(GOOD).revision != read(changed).revision
 
 
-@contextmanager
-def refused() -> Iterator[list[str]]:
-    """Expect a SourceError, and give its lines."""
-    lines: list[str] = []
-    with pytest.raises(SourceError) as caught:
-        yield lines
-    lines.extend(line.strip() for line in str(caught.value).splitlines())
+def problems(read: Read, fleet: Fleet) -> list[str]:
+    """Return what is said of a fleet that contradicts itself: files are refused, of a NetBox each record alone."""
+    try:
+        return list(read(fleet).notes)
+    except SourceError as error:
+        first, *lines = str(error).splitlines()
+        assert "nothing was changed" in first
+        return [line.strip() for line in lines]
 
 
 PORTS = (Interface("ib0", "infiniband-ndr"), Interface("ib1", "infiniband-ndr"))
@@ -103,18 +104,12 @@ def with_device(**changes: object) -> Fleet:
     ],
 )
 def test_a_contradiction_is_one_error_that_says_where(read: Read, fleet: Fleet, said: list[str]) -> None:
-    with refused() as lines:
-        read(fleet)
-    assert "nothing was changed" in lines[0]
-    for word in said:
-        assert word in lines[1]
-    assert "devices/" in lines[1] or "cables/" in lines[1] or ".yml:" in lines[1]
+    problem = next(each for each in problems(read, fleet) if all(word in each for word in said))
+    assert "devices/" in problem or "cables/" in problem or ".yml:" in problem
 
 
 def test_only_twenty_problems_are_told_and_the_rest_counted(read: Read) -> None:
     many = {f"gpu-{n}": replace(NODE, name=f"gpu-{n}", rack="B9", position=None, interfaces=PORTS) for n in range(30)}
-    with refused() as lines:
-        read(replace(GOOD, devices=many, cables=()))
-    assert "30 problems" in lines[0]
-    assert len(lines) == 22
-    assert lines[-1] == "... and 10 more"
+    lines = problems(read, replace(GOOD, devices=many, cables=()))
+    assert len(lines) == 21
+    assert "10 more" in lines[-1]

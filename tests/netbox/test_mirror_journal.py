@@ -93,7 +93,7 @@ def test_while_a_request_may_still_be_under_way_nothing_is_sent_again(mirror: To
     mirror.standin.fail(POST, dropped=True)
     mirror.turn()
     mirror.turn(60)
-    assert "looked for" in mirror.store.untold_lines(mirror.standin.url)[0].detail
+    assert "searched for" in mirror.store.untold_lines(mirror.standin.url)[0].detail
     mirror.say("gpu-02", "as well")
     mirror.turn(5)
     assert mirror.entries("gpu-02") == ["ada asks: hold (as well)."], "the others do not wait for it"

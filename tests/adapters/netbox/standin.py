@@ -172,7 +172,7 @@ def as_netbox(fleet: Fleet) -> Lists:
             for slug, found in fleet.device_types.items()
             for at, template in enumerate(found.interfaces)
         ],
-        "devices": [_device(number, device, types) for number, device in enumerate(fleet.devices.values(), 1)],
+        "devices": [_device(number, device, types, fleet) for number, device in enumerate(fleet.devices.values(), 1)],
         "interfaces": [],
         "inventory-items": [],
         "modules": [],
@@ -184,14 +184,16 @@ def as_netbox(fleet: Fleet) -> Lists:
     return lists | _cables(fleet, lists["interfaces"])
 
 
-def _device(number: int, device: Device, types: Mapping[str, int]) -> Row:
+def _device(number: int, device: Device, types: Mapping[str, int], fleet: Fleet) -> Row:
+    racks = {(rack.site, rack.name): number for number, rack in enumerate(fleet.racks.values(), 1)}
+    rack = racks.get((device.site, device.rack or ""), 0)
     return {
         "id": number,
         "name": device.name,
         "device_type": _brief(types.get(device.device_type, 0), slug=device.device_type),
         "role": _brief(slug=device.role),
         "site": _brief(name=device.site),
-        "rack": _brief(name=device.rack) if device.rack else None,
+        "rack": _brief(rack, name=device.rack) if device.rack else None,
         "position": device.position,
         "face": _choice(device.face) if device.face else None,
         "status": _choice(device.status),

@@ -61,7 +61,9 @@ def test_who_serves_migrates_its_own_file_and_leaves_a_server_to_a_person(
     for database in (mine, shared):
         older(database, "0006")
     Store.create(f"sqlite:///{mine.where}").close()
-    with pytest.raises(StoreError, match=r"its schema is 0006.*only a person may migrate it.*`fleet-runner db migrate`"):
+    with pytest.raises(
+        StoreError, match=r"its schema is 0006.*only a person may migrate it.*`fleet-runner db migrate`"
+    ):
         Store.create(shared.engine.url.render_as_string(hide_password=False))
     with shared.read() as connection:
         assert revision(connection) == "0006"

@@ -52,7 +52,7 @@ def test_a_token_takes_the_place_of_another_which_goes_on_for_a_while(typed: Typ
     new = rotated.out.strip()
     assert TOKEN.fullmatch(new)
     assert new != old
-    assert "the old token of acme is good until" in " ".join(rotated.err.split())
+    assert "the old token of acme is valid until" in " ".join(rotated.err.split())
     now = time.time()
     with store(tmp_path) as found:
         first, second = found.tokens()
