@@ -27,7 +27,7 @@ def test_a_token_that_is_not_good_begins_no_session(site: Served) -> None:
     with httpx.Client(base_url=site.url) as client:
         answer = client.post("/login", data={"token": "frs_nonsense"})
         assert answer.status_code == 401
-        assert "not good" in answer.text
+        assert "does not open pages" in answer.text
         assert not client.cookies
 
 

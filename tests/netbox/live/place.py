@@ -74,6 +74,7 @@ class Place:
         self.session.auth = lambda request: request
         kind = "Bearer" if token.startswith("nbt_") else "Token"
         self.session.headers.update({"Authorization": f"{kind} {token}", "Accept": "application/json"})
+        self.session.headers["Connection"] = "close"  # NetBox's server ends connections that wait for a while
 
     def ask(self, method: str, path: str, **how: Any) -> Any:
         """Send a request, and return what came; an answer that says no is an AssertionError."""
