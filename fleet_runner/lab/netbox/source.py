@@ -67,7 +67,7 @@ def ask(there: NetBox, node: str, wish: IntentKind, reason: str) -> None:
     with Client(there.url, there.token, Timeouts()) as client:
         (device,) = client.rows("dcim/devices", "id", name=node)
         fields = {"fleet_wish": wish.value, "fleet_wish_reason": reason}
-        client.change("dcim/devices", [{"id": device["id"], "custom_fields": fields}], "id", ())
+        client.change("dcim/devices", [{"id": device["id"], "custom_fields": fields}], "id,custom_fields", ())
 
 
 def _write_inventory(lab: Lab) -> None:
