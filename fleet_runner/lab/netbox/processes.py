@@ -8,6 +8,9 @@ from pathlib import Path
 
 ENDING_SECONDS = 5.0
 
+STILL_THERE = ("/bin/sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
+"""Runs what follows the parent's id, unless the parent died before the child could ask for the signal."""
+
 Child = subprocess.Popen[bytes]
 
 
@@ -15,7 +18,7 @@ def start(words: list[str], log: Path, env: dict[str, str], user: str = "", word
     """Start a child that gets a signal when this process dies; as root, as another user if one is named."""
     with log.open("ab") as file:
         return subprocess.Popen(
-            ["/usr/bin/setpriv", *_as(user), "--pdeathsig", word, "--", *words],
+            ["/usr/bin/setpriv", *_as(user), "--pdeathsig", word, "--", *STILL_THERE, str(os.getpid()), *words],
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=file,
