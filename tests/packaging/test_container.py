@@ -91,7 +91,7 @@ def fleet(tmp_path: Path) -> tuple[Path, Path]:
     (etc / "bmc.yml").chmod(0o600)
     (etc / "fleet.toml").write_text('source = "site"\nbmc_credentials = "bmc.yml"\ntick_seconds = 0.5\n')
     (etc / "playbooks").mkdir()
-    (etc / "playbooks" / "provision.yml").write_text(SLOW)
+    (etc / "playbooks" / "survey.yml").write_text(SLOW)
     state.mkdir(mode=0o700)
     for path in (etc / "bmc.yml", state):
         os.chown(path, 10001, 10001)
@@ -137,7 +137,7 @@ def test_it_ticks_answers_for_its_health_and_ends_plays_in_order(images: Images,
     images.container("serve", "--drain", "2", mounted=mounted, name="served")
     batches = state / "batches"
     end = time.monotonic() + 120
-    while not [path for path in batches.glob("provision-*/log") if "PLAY [" in path.read_text()]:
+    while not [path for path in batches.glob("survey-*/log") if "PLAY [" in path.read_text()]:
         assert time.monotonic() < end, images.podman("logs", "served")
         time.sleep(0.5)
     page = json.loads(images.podman("exec", "served", "python3", "-c", ASK))
@@ -145,7 +145,7 @@ def test_it_ticks_answers_for_its_health_and_ends_plays_in_order(images: Images,
     images.podman("stop", "--time", "60", "served")
     said = images.podman("logs", "served")
     assert "0 did not" in said
-    ended = [path.read_text() for path in batches.glob("provision-*/rc")]
+    ended = [path.read_text() for path in batches.glob("survey-*/rc")]
     assert ended
     assert all(each.startswith("143 ") for each in ended)
     images.podman("rm", "served")
@@ -164,12 +164,12 @@ def test_what_kills_it_leaves_plays_that_somebody_looks_at(images: Images, fleet
     )
     images.container(mounted=mounted, name="killed")
     end = time.monotonic() + 120
-    while not list((state / "batches").glob("provision-*/started")):
+    while not list((state / "batches").glob("survey-*/started")):
         assert time.monotonic() < end, images.podman("logs", "killed")
         time.sleep(0.5)
     images.podman("kill", "killed")
     images.podman("rm", "--force", "killed")
-    assert not list((state / "batches").glob("provision-*/rc"))
+    assert not list((state / "batches").glob("survey-*/rc"))
     images.container("tick", mounted=mounted)
     history = images.container("history", "gpu-01", mounted=mounted)
     assert "lost" in history.casefold(), history
