@@ -10,9 +10,9 @@ LONGEST = 4000
 """Characters of a line that are looked at."""
 
 _BEFORE = re.compile(
-    r"(?:\[default(?P<local>\d{1,6})\]:|\[rank(?P<rank>\d{1,6})\]:|\[\d{1,4},(?P<mpi>\d{1,6})\](?:<\w{3,8}>)?:?"
-    r"|(?P<label>\d{1,6}): |\((?P<ray>RayTrainWorker|\w{1,40}) pid=\d{1,8}(?:, ip=(?P<ip>[0-9a-f.:]{3,45}))?\)"
-    r"|(?P<node>[A-Za-z][\w.-]{0,254}): (?=\[|\d|Traceback)) ?",
+    r"(?:\[default\d{1,6}\]:|\[rank(?P<rank>\d{1,6})\]:|\[\d{1,4},(?P<mpi>\d{1,6})\](?:<\w{3,8}>)?:?"
+    r"|(?P<label>\d{1,6}): |\(\w{1,40} pid=\d{1,8}(?:, ip=[0-9a-f.:]{3,45})?\)"
+    r"|(?P<node>(?=[\w.-]{0,40}\d)[A-Za-z][\w.-]{0,254})(?<!Error): (?=\[|\d|Traceback)) ?",
     re.ASCII,
 )
 """What torchrun, PyTorch, mpirun, srun --label, Ray and pdsh begin a line with."""

@@ -50,6 +50,10 @@ LAUNCHERS = ("ChildFailedError", "CalledProcessError", "SystemExit")
 SOURCE = "the job's output"
 
 
+Key = tuple[str, int | None, str]
+"""Of an event: its code, rank and node."""
+
+
 class Wait(NamedTuple):
     """A rank that waited in vain: since when (epoch seconds, None where nobody tells), in which collective."""
 
@@ -64,6 +68,8 @@ class _Open:
     """An exception whose words are not over yet."""
 
     first: Line
+    since: float | None
+    until: float | None = None
     kind: str = ""
     words: list[str] = field(default_factory=list[str])
 
@@ -79,8 +85,8 @@ class JobOutput:
         self.ranks: dict[int, str] = {}
         self._year = year
         self._rank = rank
-        self._events: dict[tuple[str, int | None, str], Event] = {}
-        self._late: list[tuple[str, int | None, str]] = []
+        self._events: dict[Key, Event] = {}
+        self._late: list[tuple[Key, float | None]] = []
         self._before: float | None = None
         self._open: dict[int | None, _Open] = {}
         self._root: dict[str, str] | None = None
@@ -108,8 +114,8 @@ class JobOutput:
         for opened in list(self._open.values()):
             self._close(opened)
         self._end_root()
-        for key in self._late:
-            self._settle(key, ended)
+        for key, since in self._late:
+            self._settle(key, since, ended)
         self._late.clear()
         return tuple(self._events.values())
 
@@ -120,26 +126,27 @@ class JobOutput:
 
     def _timed(self, line: Line) -> None:
         self.zoned = self.zoned or line.zoned
-        for key in self._late:
-            self._settle(key, line.at)
+        for opened in self._open.values():
+            if opened.kind and opened.until is None:
+                opened.until = line.at
+        for key, since in self._late:
+            self._settle(key, since, line.at)
         self._late.clear()
         self._before = line.at
 
-    def _settle(self, key: tuple[str, int | None, str], until: float | None) -> None:
+    def _settle(self, key: Key, since: float | None, until: float | None) -> None:
         """Give an event that told no time the span between the lines before and after it that do."""
-        event = self._events[key]
-        at = until if until is not None else self._before
-        if at is None:
-            return
-        since = self._before if self._before is not None else at
-        self._events[key] = replace(event, at=max(at, since), blur=max(1.0, at - since))
+        at = until if until is not None else since
+        if at is not None:
+            since = at if since is None else since
+            self._events[key] = replace(self._events[key], at=max(at, since), blur=max(1.0, at - since))
 
     def _key(self, line: Line) -> None:
         text = line.text
         if "Traceback (most recent" in text:
             if line.rank in self._open:
                 self._close(self._open[line.rank])
-            self._open[line.rank] = _Open(line)
+            self._open[line.rank] = _Open(line, self._before)
         elif "Root Cause (first" in text:
             self._root = {}
         elif found := _WATCHDOG.search(text):
@@ -197,6 +204,8 @@ class JobOutput:
             self._signal(line, number)
         elif "exit code" in how.lower():
             self._add(line, complaints.ENDED, complaints.SYMPTOM, f"task {line.rank} {how.strip().lower()}")
+        else:
+            self._plain(line)
 
     def _signal(self, line: Line, number: int) -> None:
         unknown = (complaints.SYMPTOM, f"signal {number}")
@@ -215,9 +224,10 @@ class JobOutput:
                 return False
             opened.kind, words = found["type"].rpartition(".")[2], found["words"] or ""
             opened.first = line._replace(at=line.at or opened.first.at)
+            opened.since = self._before
             opened.words.append(words)
             return True
-        if len(opened.words) > AFTER or line.at is not None or _KEY.search(line.text):
+        if len(opened.words) > AFTER or _KEY.search(line.text):
             self._close(opened)
             return False
         opened.words.append(line.text)
@@ -229,11 +239,11 @@ class JobOutput:
             return
         said = complaints.of(f"{opened.kind}: {' '.join(opened.words)}")
         if said is not None:
-            self._complain(opened.first, said)
+            self._add(opened.first, said.code, (said.area, said.role), said.message, opened)
         else:
             head = opened.words[0][:160]
             message = f"the program ended with {opened.kind}{f': {head}' if head else ''}"
-            self._add(opened.first, complaints.EXCEPTION, (Area.SOFTWARE, Role.CAUSE), message)
+            self._add(opened.first, complaints.EXCEPTION, (Area.SOFTWARE, Role.CAUSE), message, opened)
 
     def _complain(self, line: Line, said: Complaint) -> None:
         self._add(line, said.code, (said.area, said.role), said.message)
@@ -264,7 +274,7 @@ class JobOutput:
             message = f"its process ended first, with exit code {code[0]}"
             self._add(line, complaints.ENDED, complaints.SYMPTOM, message)
 
-    def _add(self, line: Line, code: str, kind: tuple[Area, Role], message: str) -> tuple[str, int | None, str]:
+    def _add(self, line: Line, code: str, kind: tuple[Area, Role], message: str, opened: _Open | None = None) -> Key:
         key = (code, line.rank, line.node)
         if key in self._events or len(self._events) >= MOST:
             return key
@@ -273,7 +283,11 @@ class JobOutput:
             line.at, *kind, code, message, node, line.rank, line=line.text.strip()[:400], source=SOURCE
         )
         if line.at is None:
-            self._late.append(key)
+            since = self._before if opened is None else opened.since
+            if opened is not None and opened.until is not None:
+                self._settle(key, since, opened.until)
+            else:
+                self._late.append((key, since))
         return key
 
 
