@@ -101,17 +101,24 @@ def _of_job(event: Event, job: Job) -> bool:
 
 
 def _window(job: Job, events: Sequence[Event]) -> tuple[float, float]:
-    """Return from when to when a cause may have happened."""
-    waited = [each.at for each in events if each.role is Role.SYMPTOM and each.at is not None and _of_job(each, job)]
-    if waited:
-        first = min(waited)
-        return max(job.begun, first - LEAD), first + SLACK
+    """Return from when to when a cause may have happened: around the first of the symptoms that the job ended with.
+
+    Symptoms that are followed by an hour without any were survived, like faults.
+    """
+    waited = sorted(
+        each.at for each in events if each.role is Role.SYMPTOM and each.at is not None and _of_job(each, job)
+    )
     last = (
         job.ended
         if job.ended is not None
         else max((each.at for each in events if each.at is not None), default=job.begun)
     )
-    return max(job.begun, last - LONG_LEAD), last + SLACK
+    if not waited or last - waited[-1] > LONG_LEAD:
+        return max(job.begun, last - LONG_LEAD), last + SLACK
+    first = waited[-1]
+    for at in reversed(waited):
+        first = at if first - at <= LONG_LEAD else first
+    return max(job.begun, first - LEAD), first + SLACK
 
 
 def _within(event: Event, since: float, until: float) -> bool:

@@ -266,6 +266,11 @@ def test_prefixes_of_launchers() -> None:
         assert (event.rank, event.node) == (rank, node if rank is not None else "")
 
 
+def test_a_line_of_prefixes_alone_is_no_endless_one() -> None:
+    """Some launchers put their mark on others' marks."""
+    assert read("[rank1]: " * 9 + "srun: error: gpu-07: task 2: Killed", 1.0)[0].rank == 2
+
+
 def test_an_exception_may_be_cut_by_other_lines() -> None:
     """Another traceback of the same rank, a line that is none, a line with its time."""
     head = 'Traceback (most recent call last):\n  File "a.py", line 1\n'
@@ -273,6 +278,9 @@ def test_an_exception_may_be_cut_by_other_lines() -> None:
     assert read(f"{head}== what else ==\nValueError: x\n", 2.0) == ()
     assert len(read(f"{head}ValueError\n2026-11-28 02:00:00 step 3\n")) == 1
     assert len(read(f"{head}ValueError\n" + "more\n" * 9)) == 1
+    assert len(read(f"{head}ValueError\n2026-11-28 02:00:00 a\n2026-11-28 02:00:01 b\n")) == 1
+    timed = f"2026-11-28 02:00:00 {head}2026-11-28 02:00:01 ValueError\n"
+    assert [each.at for each in read(timed)] == [at("2026-11-28 02:00:01")]
     assert read(head) == ()
 
 

@@ -1,0 +1,81 @@
+"""All that a job says itself, from several files: ranks on nodes, clocks in other zones, who held others up."""
+
+from dataclasses import replace
+
+from fleet_runner.core.jobs import complaints
+from fleet_runner.core.jobs.clocks import zone_of
+from fleet_runner.core.jobs.event import Area, Role
+from fleet_runner.core.jobs.job import Job
+from fleet_runner.core.jobs.output import JobOutput
+from fleet_runner.core.jobs.outputs import placed, said
+from tests.core.jobs.test_output import at, watchdog
+
+BEGUN, ENDED = at("2026-11-28 00:00:00"), at("2026-11-28 02:20:10")
+JOB = Job("4711", ("gpu-07.example.net", "gpu-08.example.net"), BEGUN, ENDED)
+
+
+def outputs(*texts: str) -> list[JobOutput]:
+    """Return read outputs."""
+    found = [JobOutput(f"log {number}", 2026) for number, _ in enumerate(texts)]
+    for output, text in zip(found, texts, strict=True):
+        output.feed(text)
+    return found
+
+
+def test_ranks_get_their_nodes_full_names() -> None:
+    """NCCL writes short names; what the scheduler says of a rank stays."""
+    read = outputs(
+        "GPU-07:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 - Init COMPLETE\n",
+        f"other:1:2 [0] NCCL INFO comm 0x1 rank 1 nranks 2 cudaDev 0\n{watchdog(0)}",
+    )
+    job = placed(replace(JOB, ranks={1: "gpu-08.example.net"}), read)
+    assert job.ranks == {0: "gpu-07.example.net", 1: "gpu-08.example.net"}
+    events, unsure = said(job, read)
+    assert [(each.node, each.rank) for each in events] == [("gpu-07.example.net", 0)]
+    assert unsure == ()
+
+
+def test_who_held_others_up_is_an_event_of_the_moment_the_waiting_began() -> None:
+    """A rank without a timeout, or one in an earlier collective."""
+    events, _ = said(JOB, outputs("\n".join(watchdog(rank) for rank in (0, 1, 3))))
+    (late,) = [each for each in events if each.code == complaints.BEHIND]
+    assert (late.rank, late.role, late.at) == (2, Role.SYMPTOM, at("2026-11-28 02:10:04.5"))
+
+
+def test_ranks_that_called_different_collectives_are_the_programs_mistake() -> None:
+    """No hardware turns an all-reduce into an all-gather."""
+    events, _ = said(JOB, outputs("\n".join((watchdog(0), watchdog(1, 1204, "ALLGATHER")))))
+    (apart,) = [each for each in events if each.code == complaints.MISMATCH]
+    assert (apart.area, apart.role, apart.component) == (Area.SOFTWARE, Role.CAUSE, "collective 1204")
+    assert apart.message == "ranks called different collectives as number 1204: ALLGATHER, ALLREDUCE"
+
+
+def test_local_time_is_brought_to_the_jobs_own() -> None:
+    """An output that ends two hours after its job was written two hours east of UTC; one with a zone is left."""
+    text = "2026-11-28 03:00:00 step 1\n2026-11-28 04:20:04 srun: error: gpu-07: task 1: Killed\n"
+    events, unsure = said(JOB, outputs(text, f"{watchdog(0)}\nno time: srun: error: gpu-08: task 2: Killed"))
+    assert [each.at for each in events if each.code == complaints.KILLED] == [at("2026-11-28 02:20:04"), ENDED]
+    assert unsure == (
+        "log 0 tells no time zone; its clock is taken as UTC+2 h, because then it ends when the job did",
+    )
+    events, unsure = said(JOB, outputs(text.replace("04:20:04", "04:20:04+02:00")))
+    assert [each.at for each in events] == [at("2026-11-28 02:20:04")]
+    assert unsure == ()
+
+
+def test_clocks_that_fit_no_zone_are_left() -> None:
+    """Nothing is shifted for a job that runs, for times within it, and where no zone brings the end to the end."""
+    assert zone_of([], JOB) == 0
+    assert zone_of([BEGUN + 90_000], replace(JOB, ended=None)) == 0
+    assert zone_of([BEGUN, ENDED], JOB) == 0
+    assert zone_of([ENDED - 5 * 3600], JOB) == -5 * 3600
+    assert zone_of([ENDED + 20 * 3600], JOB) == 0
+    assert zone_of([BEGUN - 9000, ENDED + 7200], JOB) == 0
+
+
+def test_waits_without_times_have_none() -> None:
+    """A watchdog's line whose time was cut off."""
+    cut = watchdog(0).partition("] ")[2]
+    read = outputs(f"{cut}\n{cut.replace('[Rank 0]', '[Rank 2]')}\n{cut.replace('[Rank 0]', '[Rank 3]')}")
+    events, _ = said(replace(JOB, ended=None), read)
+    assert {each.at for each in events} == {None}
