@@ -4,7 +4,7 @@ import codecs
 import sys
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from pathlib import Path
@@ -31,13 +31,20 @@ PACKED = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "zstd", b"BZh"
 _BOMS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8-sig"}
 
 
-def read(path: Path, *, alone: bool) -> Read:
-    """Return what a file says; of one that cannot be read, why. `alone`: it is not one of several."""
+Feed = Callable[[str], None]
+"""Takes the next lines of a text."""
+
+
+def read(path: Path, *, alone: bool, beside: Feed | None = None) -> Read:
+    """Return what a file says; of one that cannot be read, why. `alone`: it is not one of several.
+
+    `beside` is given the same lines.
+    """
     label = "standard input" if path == STDIN else str(path)
     pasted = Pasted(label, "" if alone or path == STDIN else path.name.partition(".")[0])
     try:
         with _opened(path) as raw:
-            return _fed(pasted, raw)
+            return _fed(pasted, raw, beside)
     except OSError as error:
         return Read(label, 0, useless=f"{error.strerror or error}; name a file that can be read")
 
@@ -50,7 +57,7 @@ def _opened(path: Path) -> AbstractContextManager[IO[bytes]]:
     return nullcontext(sys.stdin.buffer)
 
 
-def _fed(pasted: Pasted, raw: IO[bytes]) -> Read:
+def _fed(pasted: Pasted, raw: IO[bytes], beside: Feed | None) -> Read:
     chunks = _chunks(raw)
     head = next(chunks, b"")
     kind = next((name for begin, name in PACKED.items() if head.startswith(begin)), "")
@@ -61,6 +68,8 @@ def _fed(pasted: Pasted, raw: IO[bytes]) -> Read:
     try:
         for size, text in _pieces(_unpacked(chunks) if head.startswith(GZIP) else chunks):
             pasted.feed(text)
+            if beside is not None:
+                beside(text)
             if errors.is_terminal and time.monotonic() - told > PAUSE:
                 told = time.monotonic()
                 errors.print(f"{pasted.label}: {size / 1e6:,.0f} MB read", style="dim", markup=False)

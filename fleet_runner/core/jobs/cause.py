@@ -22,6 +22,9 @@ LEAD = 600.0
 LONG_LEAD = 3600.0
 """The same where no symptom tells when the waiting began, but only the job's end is known: watchdogs wait long."""
 
+GRACE = 120.0
+"""Seconds before the program's last step in which a cause may have come: ranks log late, and run on for steps."""
+
 SLACK = 120.0
 """Seconds after the first symptom in which a cause may be told: clocks differ, and drivers log late."""
 
@@ -57,9 +60,14 @@ WORD = {
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far was looked: nodes of which nothing was heard in the job's time, what is unsure, what was done."""
+    """How far was looked.
+
+    `silent` are nodes of which nothing was heard in the job's time. `progress` is when the program last made a step
+    (epoch seconds), None where that is not told. `unsure` and `done` are sentences for the answer.
+    """
 
     silent: tuple[str, ...] = ()
+    progress: float | None = None
     unsure: tuple[str, ...] = ()
     done: tuple[str, ...] = ()
 
@@ -68,7 +76,7 @@ def decide(job: Job, events: Iterable[Event], reach: Reach | None = None) -> Ans
     """Return why a job ended."""
     reach = reach or Reach()
     told = sorted(events, key=lambda each: (each.at is None, each.at or 0.0))
-    since, until = _window(job, told)
+    since, until = _window(job, told, reach.progress)
     causes = [_weighed(each, told, job) for each in told if each.role is Role.CAUSE and _within(each, since, until)]
     symptoms = [each for each in told if each.role is Role.SYMPTOM and _of_job(each, job)]
     origin = _first(causes)
@@ -100,7 +108,13 @@ def _of_job(event: Event, job: Job) -> bool:
     return event.at >= job.begun and (job.ended is None or event.at - event.blur <= job.ended + SLACK)
 
 
-def _window(job: Job, events: Sequence[Event]) -> tuple[float, float]:
+def _window(job: Job, events: Sequence[Event], progress: float | None) -> tuple[float, float]:
+    """Return from when to when a cause may have happened; what came long before the last step was survived."""
+    since, until = _around(job, events)
+    return (since if progress is None else min(max(since, progress - GRACE), until)), until
+
+
+def _around(job: Job, events: Sequence[Event]) -> tuple[float, float]:
     """Return from when to when a cause may have happened: around the first of the symptoms that the job ended with.
 
     Symptoms that are followed by an hour without any were survived, like faults.

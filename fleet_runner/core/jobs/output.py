@@ -21,7 +21,8 @@ _KEY = re.compile(
 _EXCEPTION = re.compile(r"(?P<type>[A-Za-z_][\w.]{0,120})(?:: (?P<words>.*))?\s*", re.ASCII)
 _WATCHDOG = re.compile(
     r"\[Rank (?P<rank>\d{1,6})\] Watchdog caught collective operation timeout: "
-    r"WorkNCCL\(SeqNum=(?P<number>\d{1,18}), OpType=(?P<operation>\w{1,40})[^\n]{0,200}?"
+    r"WorkNCCL\(SeqNum=(?P<number>\d{1,18}), OpType=(?P<operation>\w{1,40})"
+    r"(?:, NumelIn=(?P<given>\d{1,18}), NumelOut=(?P<taken>\d{1,18}))?[^\n]{0,200}?"
     r"ran for (?P<waited>\d{1,15}) milliseconds",
     re.ASCII,
 )
@@ -36,6 +37,11 @@ _NOTICED = re.compile(
 _ABORT = re.compile(r"MPI_ABORT was invoked on rank (?P<rank>\d{1,6})", re.ASCII)
 _NODE_RANK = re.compile(r"\brank (?P<rank>\d{1,6}) nranks \d", re.ASCII)
 _ROOT = re.compile(r"[ \t]{0,8}(?P<name>time|host|rank|exitcode|traceback) {0,12}: (?P<value>[^\n]{1,400})", re.ASCII)
+_STEP = re.compile(
+    r"\b(?:step|iter(?:ation)?|epoch|batch|loss|it/s|tokens)s?\b[^\n]{0,40}?\d", re.IGNORECASE | re.ASCII
+)
+"""A line of a program that makes progress."""
+
 _EXIT = re.compile(r"-?\d{1,3}", re.ASCII)
 
 MOST = 2_000
@@ -55,12 +61,16 @@ Key = tuple[str, int | None, str]
 
 
 class Wait(NamedTuple):
-    """A rank that waited in vain: since when (epoch seconds, None where nobody tells), in which collective."""
+    """A rank that waited in vain: since when (epoch seconds, None where nobody tells), in which collective.
+
+    `size` is how many elements it gave and took, "" where that is not told.
+    """
 
     rank: int
     number: int
     operation: str
     since: float | None
+    size: str = ""
 
 
 @dataclass
@@ -91,6 +101,7 @@ class JobOutput:
         self._open: dict[int | None, _Open] = {}
         self._root: dict[str, str] | None = None
         self.zoned = False
+        self.progress: float | None = None
 
     def feed(self, text: str) -> None:
         """Take the next lines."""
@@ -133,6 +144,8 @@ class JobOutput:
             self._settle(key, since, line.at)
         self._late.clear()
         self._before = line.at
+        if _STEP.search(line.text) and not _KEY.search(line.text):
+            self.progress = line.at
 
     def _settle(self, key: Key, since: float | None, until: float | None) -> None:
         """Give an event that told no time the span between the lines before and after it that do."""
@@ -191,7 +204,8 @@ class JobOutput:
         rank = line.rank if line.rank is not None else int(found["rank"])
         waited = int(found["waited"]) / 1000
         since = None if line.at is None else line.at - waited
-        self.waits.setdefault(rank, Wait(rank, int(found["number"]), found["operation"], since))
+        size = f"{found['given']} in, {found['taken']} out" if found["given"] else ""
+        self.waits.setdefault(rank, Wait(rank, int(found["number"]), found["operation"], since, size))
         message = f"rank {rank} waited {waited:,.0f} s in {found['operation']} {found['number']}"
         key = self._add(line._replace(rank=rank), complaints.TIMEOUT, complaints.SYMPTOM, message)
         event = self._events.get(key)

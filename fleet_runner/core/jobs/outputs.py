@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
+from fleet_runner.core.checks.pasted.collectives import UNEVEN
 from fleet_runner.core.jobs import complaints
 from fleet_runner.core.jobs.clocks import shifted, zone_of
 from fleet_runner.core.jobs.event import Area, Event, Role
@@ -17,41 +19,57 @@ def placed(job: Job, outputs: Sequence[JobOutput]) -> Job:
     return replace(job, ranks={rank: known.get(_short(node), node) for rank, node in told.items()} | dict(job.ranks))
 
 
-def said(job: Job, outputs: Sequence[JobOutput]) -> tuple[tuple[Event, ...], tuple[str, ...]]:
-    """Return the events of all outputs, at their true times, and what is unsure; `job` is as `placed` made it."""
+SURE = 60.0
+"""Seconds of blur up to which an event's time is its own, and not that of lines around it."""
+
+
+class Said(NamedTuple):
+    """What a job says itself: events at their true times, when it last made progress, and what is unsure."""
+
+    events: tuple[Event, ...]
+    progress: float | None
+    unsure: tuple[str, ...]
+
+
+def said(job: Job, outputs: Sequence[JobOutput]) -> Said:
+    """Return what all outputs say; `job` is as `placed` made it."""
     found: list[Event] = []
     unsure: list[str] = []
     waits: dict[int, Wait] = {}
+    progress: list[float] = []
     for output in outputs:
         events = output.end(job.ended)
-        ahead = 0 if output.zoned else zone_of((each.at for each in events if each.at is not None), job)
+        times = [each.at for each in events if each.at is not None and each.blur < SURE]
+        ahead = 0 if output.zoned else zone_of([*times, *([] if output.progress is None else [output.progress])], job)
         if ahead:
             unsure.append(
                 f"{output.label} tells no time zone; its clock is taken as UTC{ahead / 3600:+g} h, because then it"
                 " ends when the job did"
             )
         found += shifted(events, ahead)
+        progress += [] if output.progress is None else [output.progress - ahead]
         for rank, wait in output.waits.items():
             waits.setdefault(rank, wait if wait.since is None else wait._replace(since=wait.since - ahead))
     found += _behind(waits)
     known = {_short(node): node for node in job.nodes}
-    return tuple(_on_node(each, job, known) for each in found), tuple(unsure)
+    return Said(tuple(_on_node(each, job, known) for each in found), max(progress, default=None), tuple(unsure))
 
 
 def _behind(waits: dict[int, Wait]) -> Iterator[Event]:
     since = min((each.since for each in waits.values() if each.since is not None), default=None)
     for rank, message in behind(waits):
         yield Event(since, Area.UNKNOWN, Role.SYMPTOM, complaints.BEHIND, message, rank=rank, source=SOURCE)
-    by_number: dict[int, set[str]] = {}
-    for each in waits.values():
-        by_number.setdefault(each.number, set()).add(each.operation)
-    for number, operations in sorted(by_number.items()):
+    for number in sorted({each.number for each in waits.values()}):
+        mine = [each for each in waits.values() if each.number == number]
+        operations, sizes = {each.operation for each in mine}, {each.size for each in mine}
         if len(operations) > 1:
-            message = f"ranks called different collectives as number {number}: {', '.join(sorted(operations))}"
-            yield Event(
-                since, Area.SOFTWARE, Role.CAUSE, complaints.MISMATCH, message, component=f"collective {number}",
-                source=SOURCE,
-            )  # fmt: skip
+            apart = f"ranks called different collectives as number {number}: {', '.join(sorted(operations))}"
+        elif len(sizes) > 1 and not operations & UNEVEN:
+            apart = f"ranks gave different sizes to {mine[0].operation} {number}: {'; '.join(sorted(sizes))}"
+        else:
+            continue
+        kind = (Area.SOFTWARE, Role.CAUSE, complaints.MISMATCH)
+        yield Event(since, *kind, apart, component=f"collective {number}", source=SOURCE)
 
 
 def _on_node(event: Event, job: Job, known: dict[str, str]) -> Event:

@@ -63,6 +63,15 @@ def test_a_fault_that_the_job_survived_is_told() -> None:
     )
 
 
+def test_a_fault_before_the_last_step_was_survived() -> None:
+    """Whoever makes a step two minutes after a link went down was not stopped by it."""
+    early = replace(FELL_OFF, at=ENDED - 900)
+    assert decide(JOB, (WAITED, early), Reach(progress=ENDED - 800)).origin == early
+    assert decide(JOB, (WAITED, early), Reach(progress=ENDED - 700)).origin is None
+    assert decide(JOB, (WAITED, early, BUG), Reach(progress=ENDED - 607)).origin == BUG
+    assert decide(JOB, (WAITED, FELL_OFF), Reach(progress=ENDED + 5000)).origin is None
+
+
 def test_without_a_symptom_the_jobs_end_counts() -> None:
     """Watchdogs wait long before they end a job, so an hour is looked back."""
     assert decide(JOB, (replace(FELL_OFF, at=ENDED - 3000),)).origin is not None
@@ -170,7 +179,7 @@ def test_ends_of_which_nothing_is_known(state: str, sentence: str) -> None:
 
 def test_nodes_of_which_nothing_was_heard_are_told() -> None:
     """Nothing found is not the same as not looked."""
-    answer = decide(JOB, (), Reach(NODES, ("Slurm does not tell GPUs",)))
+    answer = decide(JOB, (), Reach(NODES, None, ("Slurm does not tell GPUs",)))
     assert answer.unsure == (
         "Slurm does not tell GPUs",
         f"nothing was heard of {', '.join(NODES[:5])} and 3 more in the job's time: what happened there is not known",

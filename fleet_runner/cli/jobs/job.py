@@ -1,0 +1,100 @@
+"""fleet-runner job: why a job died, from its scheduler, its nodes' evidence and what it says itself."""
+
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fleet_runner.cli.base.session import ByNode, Exit, errors, print_json, span, split
+from fleet_runner.cli.jobs import evidence, screen
+from fleet_runner.cli.jobs import logs as log_files
+from fleet_runner.core.base.errors import FleetError
+from fleet_runner.core.base.printable import printable
+from fleet_runner.core.jobs.answer import Answer
+from fleet_runner.core.jobs.cause import decide
+from fleet_runner.core.jobs.event import Area
+from fleet_runner.core.jobs.job import Job
+from fleet_runner.core.jobs.outputs import placed, said
+
+JobId = Annotated[str, typer.Argument(metavar="[JOBID]", help="the scheduler's number or NAMESPACE/NAME")]
+Nodes = Annotated[list[str] | None, ByNode]
+From = Annotated[str, typer.Option("--from", metavar="TIME", help="like 2026-11-28T02:00 (UTC), or 3h: ago")]
+To = Annotated[str, typer.Option("--to", metavar="TIME", help="likewise; default: now")]
+Log = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--log", "-l", metavar="FILE", help="its output, kernel logs, dumps; a folder; - for standard input"
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
+
+
+def job(job_id: JobId = "", nodes: Nodes = None, from_: From = "", to: To = "", log: Log = None, json: Json = False) -> None:  # fmt: skip
+    """Find out why a job died: hardware, fabric, storage, software, or not known. Changes nothing on any node.
+
+    Asks the scheduler for the job (`job 4711`), or takes nodes and times (`--node gpu-[..] --from 3h`), or reads files
+    alone (`--log slurm-4711.out --log dumps/`): what NCCL, PyTorch, Slurm and MPI write, kernel logs, and the dumps of
+    PyTorch's flight recorder. The store adds what it knows of the nodes in that time, and keeps the answer.
+
+    Exit code 0: the cause is known; 1: it is hardware, fabric or storage; 3: it is not known.
+    """
+    now = time.time()
+    if not (job_id or nodes or log):
+        raise FleetError("no job is named; expected a job's id, or --node with --from, or --log with its output")
+    if job_id and nodes:
+        raise FleetError("a job's id and --node are given; the scheduler tells the nodes of a job: leave one out")
+    given = _by_hand(split(nodes or ()), from_, to, now)
+    answer = _answer(job_id, given, log or [], now)
+    if json:
+        print_json(answer.to_json())
+    else:
+        screen.show(answer)
+    if answer.area in {Area.HARDWARE, Area.FABRIC, Area.STORAGE}:
+        raise typer.Exit(Exit.NO)
+    if answer.area is Area.UNKNOWN and answer.job.state not in evidence.CLEAN:
+        raise typer.Exit(Exit.TROUBLE)
+
+
+def _by_hand(nodes: list[str], from_: str, to: str, now: float) -> Job | None:
+    """Return the job that nodes and times describe; None where there are none. FleetError for times that cannot be."""
+    if not nodes:
+        if from_ or to:
+            raise FleetError("--from and --to tell when work ran on nodes; name these with --node")
+        return None
+    if not from_:
+        raise FleetError("it is not told when the work began; expected --from, such as --from 3h")
+    begun, ended = _moment(from_, now), _moment(to, now) if to else now
+    if ended <= begun:
+        raise FleetError(f"--to {to} is not after --from {from_}")
+    return Job("", tuple(nodes), begun, ended)
+
+
+def _moment(text: str, now: float) -> float:
+    try:
+        told = datetime.fromisoformat(text)
+    except ValueError:
+        return now - span(text)
+    return (told if told.tzinfo is not None else told.replace(tzinfo=UTC)).timestamp()
+
+
+def _answer(job_id: str, given: Job | None, paths: list[Path], now: float) -> Answer:
+    with evidence.opened(needed=bool(job_id or given)) as known:
+        record = known.record(job_id) if job_id else evidence.by_hand(given)
+        job = record.job
+        year = datetime.fromtimestamp(job.ended or now, UTC).year
+        logs = log_files.read(paths, year)
+        for sentence in logs.unusable:
+            errors.print(printable(f"warning: {sentence}"), markup=False, soft_wrap=True)
+        job = placed(job, logs.outputs)
+        told, unsure = said(job, logs.outputs)
+        told = (*told, *evidence.of_logs(logs, job))
+        if not job.nodes:
+            job = _from_logs(job, told)
+        events, reach = known.about(job)
+        reach = replace(reach, unsure=(*record.notes, *unsure, *reach.unsure))
+        answer = decide(job, (*record.events, *events, *told), reach)
+        known.keep(answer, now)
+    return answer

@@ -1,0 +1,99 @@
+"""Files that are given about a job: its output, logs of its nodes, flight recorder dumps; each is told by its content."""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fleet_runner.cli.checks import pasted_files
+from fleet_runner.cli.checks.pasted_files import STDIN
+from fleet_runner.core.base.errors import EvidenceError, FleetError
+from fleet_runner.core.checks.pasted.text import Read
+from fleet_runner.core.jobs import flight_recorder
+from fleet_runner.core.jobs.flight_recorder import Dump
+from fleet_runner.core.jobs.output import JobOutput
+
+MOST = 20_000
+"""Files of one job."""
+
+LARGEST = 400_000_000
+"""Bytes of a dump."""
+
+_RANK = re.compile(r"rank[_.-]?(\d{1,6})(?!\d)", re.IGNORECASE)
+_NUMBER = re.compile(r"\d{1,6}")
+
+
+@dataclass
+class Logs:
+    """What the files of a job hold. `unusable` says of each that is of no use why."""
+
+    outputs: list[JobOutput] = field(default_factory=list[JobOutput])
+    read: list[Read] = field(default_factory=list[Read])
+    dumps: dict[int, Dump] = field(default_factory=dict[int, Dump])
+    unusable: list[str] = field(default_factory=list[str])
+
+
+def read(paths: list[Path], year: int) -> Logs:
+    """Read files, and those in folders; `year` is that of the job's end. FleetError for a path that is none."""
+    logs = Logs()
+    files = [path for given in paths for path in _files(given)]
+    if len(files) > MOST:
+        raise FleetError(f"{len(files):,} files are given, expected at most {MOST:,}; name the folder of one job")
+    for path in files:
+        if path != STDIN and (head := _head(path)) and flight_recorder.looks_like(head):
+            _dump(path, logs)
+        else:
+            _text(path, logs, year, alone=len(files) == 1)
+    return logs
+
+
+def _files(path: Path) -> list[Path]:
+    if path == STDIN or path.is_file():
+        return [path]
+    if path.is_dir():
+        return sorted(each for each in path.rglob("*") if each.is_file() and not each.is_symlink())
+    raise FleetError(f"{path}: there is no such file or folder")
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as raw:
+            return raw.read(4096)
+    except OSError:
+        return b""  # whoever reads it whole says why
+
+
+def _dump(path: Path, logs: Logs) -> None:
+    try:
+        if path.stat().st_size > LARGEST:
+            raise EvidenceError(f"it has {path.stat().st_size:,} bytes, expected at most {LARGEST:,}")
+        dump = flight_recorder.read(path.read_bytes())
+    except (EvidenceError, OSError) as error:
+        logs.unusable.append(f"{path}: {error}")
+        return
+    rank = flight_recorder.rank_of(path.name)
+    if rank is None:
+        logs.unusable.append(f"{path}: its name does not end with the rank, as PyTorch writes it; rename it")
+    elif rank in logs.dumps:
+        logs.unusable.append(f"{path}: a dump of rank {rank} was read already; give those of one end of the job")
+    else:
+        logs.dumps[rank] = dump
+
+
+def _text(path: Path, logs: Logs, year: int, *, alone: bool) -> None:
+    output = JobOutput(str(path) if path != STDIN else "standard input", year, _rank(path))
+    found = pasted_files.read(path, alone=alone, beside=output.feed)
+    if found.useless and not output.known:
+        logs.unusable.append(f"{found.label}: {found.useless}")
+        return
+    logs.outputs.append(output)
+    if not found.useless:
+        logs.read.append(found)
+
+
+def _rank(path: Path) -> int | None:
+    """Return the rank that a file's name tells: "rank_3.log", or torchrun's "attempt_0/3/stderr.log"."""
+    if found := _RANK.search(path.name):
+        return int(found[1])
+    if path.name in {"stdout.log", "stderr.log"} and _NUMBER.fullmatch(path.parent.name):
+        return int(path.parent.name)
+    return None
