@@ -32,14 +32,16 @@ Log = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
 
 
-def job(job_id: JobId = "", nodes: Nodes = None, from_: From = "", to: To = "", log: Log = None, json: Json = False) -> None:  # fmt: skip
+def job(
+    job_id: JobId = "", *, nodes: Nodes = None, from_: From = "", to: To = "", log: Log = None, json: Json = False
+) -> None:
     """Find out why a job died: hardware, fabric, storage, software, or not known. Changes nothing on any node.
 
-    Asks the scheduler for the job (`job 4711`), or takes nodes and times (`--node gpu-[..] --from 3h`), or reads files
-    alone (`--log slurm-4711.out --log dumps/`): what NCCL, PyTorch, Slurm and MPI write, kernel logs, and the dumps of
-    PyTorch's flight recorder. The store adds what it knows of the nodes in that time, and keeps the answer.
+    Asks the scheduler for the job (`job 4711`), takes nodes and times (`job --node gpu-07 --from 3h`), or reads files
+    alone (`job --log slurm-4711.out --log dumps/`): what NCCL, PyTorch, Slurm and MPI write, logs of its nodes, dumps
+    of PyTorch's flight recorder. The store adds what it knows of the nodes in that time, and keeps the answer.
 
-    Exit code 0: the cause is known; 1: it is hardware, fabric or storage; 3: it is not known.
+    Exit code 0: the job's program, or it ended well; 1: hardware, fabric or storage; 3: it is not known.
     """
     now = time.time()
     if not (job_id or nodes or log):
@@ -59,7 +61,7 @@ def job(job_id: JobId = "", nodes: Nodes = None, from_: From = "", to: To = "", 
 
 
 def _by_hand(nodes: list[str], from_: str, to: str, now: float) -> Job | None:
-    """Return the job that nodes and times describe; None where there are none. FleetError for times that cannot be."""
+    """Return the job that nodes and times describe, None where there are none; FleetError for impossible times."""
     if not nodes:
         if from_ or to:
             raise FleetError("--from and --to tell when work ran on nodes; name these with --node")

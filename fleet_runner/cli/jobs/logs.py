@@ -1,4 +1,4 @@
-"""Files that are given about a job: its output, logs of its nodes, flight recorder dumps; each is told by its content."""
+"""Files that are given about a job: output, logs of nodes, flight recorder dumps; each is told by its content."""
 
 import re
 from dataclasses import dataclass, field
@@ -10,6 +10,7 @@ from fleet_runner.core.base.errors import EvidenceError, FleetError
 from fleet_runner.core.checks.pasted.text import Read
 from fleet_runner.core.jobs import flight_recorder
 from fleet_runner.core.jobs.flight_recorder import Dump
+from fleet_runner.core.jobs.node_logs import LinkDowns
 from fleet_runner.core.jobs.output import JobOutput
 
 MOST = 20_000
@@ -19,6 +20,7 @@ LARGEST = 400_000_000
 """Bytes of a dump."""
 
 _RANK = re.compile(r"rank[_.-]?(\d{1,6})(?!\d)", re.IGNORECASE)
+_KEYS = (b'"pg_config"', b'"nccl_version"', b'"comm_lib_version"')
 _NUMBER = re.compile(r"\d{1,6}")
 
 
@@ -28,6 +30,7 @@ class Logs:
 
     outputs: list[JobOutput] = field(default_factory=list[JobOutput])
     read: list[Read] = field(default_factory=list[Read])
+    downs: list[LinkDowns] = field(default_factory=list[LinkDowns])
     dumps: dict[int, Dump] = field(default_factory=dict[int, Dump])
     unusable: list[str] = field(default_factory=list[str])
 
@@ -39,7 +42,7 @@ def read(paths: list[Path], year: int) -> Logs:
     if len(files) > MOST:
         raise FleetError(f"{len(files):,} files are given, expected at most {MOST:,}; name the folder of one job")
     for path in files:
-        if path != STDIN and (head := _head(path)) and flight_recorder.looks_like(head):
+        if path != STDIN and _is_dump(_head(path)):
             _dump(path, logs)
         else:
             _text(path, logs, year, alone=len(files) == 1)
@@ -62,30 +65,45 @@ def _head(path: Path) -> bytes:
         return b""  # whoever reads it whole says why
 
 
+def _is_dump(head: bytes) -> bool:
+    """Return whether a file's first bytes are those of a pickle, or of a dump as JSON."""
+    return head[:1] == b"\x80" or (head.lstrip()[:1] == b"{" and any(key in head for key in _KEYS))
+
+
 def _dump(path: Path, logs: Logs) -> None:
-    try:
-        if path.stat().st_size > LARGEST:
-            raise EvidenceError(f"it has {path.stat().st_size:,} bytes, expected at most {LARGEST:,}")
-        dump = flight_recorder.read(path.read_bytes())
-    except (EvidenceError, OSError) as error:
-        logs.unusable.append(f"{path}: {error}")
-        return
     rank = flight_recorder.rank_of(path.name)
     if rank is None:
         logs.unusable.append(f"{path}: its name does not end with the rank, as PyTorch writes it; rename it")
     elif rank in logs.dumps:
         logs.unusable.append(f"{path}: a dump of rank {rank} was read already; give those of one end of the job")
     else:
-        logs.dumps[rank] = dump
+        try:
+            logs.dumps[rank] = flight_recorder.read(_bytes(path), rank)
+        except (EvidenceError, OSError) as error:
+            logs.unusable.append(f"{path}: {error}")
+
+
+def _bytes(path: Path) -> bytes:
+    size = path.stat().st_size
+    if size > LARGEST:
+        raise EvidenceError(f"it has {size:,} bytes, expected at most {LARGEST:,}")
+    return path.read_bytes()
 
 
 def _text(path: Path, logs: Logs, year: int, *, alone: bool) -> None:
     output = JobOutput(str(path) if path != STDIN else "standard input", year, _rank(path))
-    found = pasted_files.read(path, alone=alone, beside=output.feed)
+    downs = LinkDowns("" if alone or path == STDIN else path.name.partition(".")[0])
+
+    def beside(text: str) -> None:
+        output.feed(text)
+        downs.feed(text)
+
+    found = pasted_files.read(path, alone=alone, beside=beside)
     if found.useless and not output.known:
         logs.unusable.append(f"{found.label}: {found.useless}")
         return
     logs.outputs.append(output)
+    logs.downs.append(downs)
     if not found.useless:
         logs.read.append(found)
 

@@ -82,7 +82,7 @@ def _kind(event: Event) -> tuple[str, str]:
 
 
 def _chosen(answer: Answer, events: Sequence[Event]) -> list[Event]:
-    """Return the events to show: the origin, further causes, then the others as they came, as many as there is room."""
+    """Return the events to show: the origin, further causes, then others as they came, up to MOST."""
     first = [each for each in events if each is answer.origin or each in answer.others or each is answer.symptom]
     rest = [each for each in events if each not in first]
     kept = [*first, *rest][:MOST]

@@ -1,34 +1,37 @@
 """Times of an output that tells no zone, brought to the job's own: launchers and loggers write local time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fleet_runner.core.jobs.event import Event
 from fleet_runner.core.jobs.job import Job
 
-QUARTER = 900
-"""Seconds: every zone on earth differs from UTC by a multiple of it."""
-
-FARTHEST = 14 * 3600
+ZONES = tuple(
+    sorted(range(-12 * 3600, 14 * 3600 + 1, 900), key=lambda zone: (zone % 3600 != 0, zone % 1800 != 0, abs(zone)))
+)
+"""Seconds by which clocks are ahead of UTC, the usual ones first."""
 
 CLOSE = 600.0
-"""Seconds by which an output may go on after its job ended, or begin before it: nothing is shifted for these."""
+"""Seconds by which an output may go on after its job ended, begin before it, or end before it does."""
+
+SAME = 60.0
+"""Seconds between an output's last line and its job's end that are next to none."""
 
 
-def zone_of(times: Iterable[float], job: Job) -> int:
-    """Return by how many seconds the output's clock is ahead of UTC, a multiple of QUARTER.
+def zone_of(first: float, last: float, job: Job) -> int:
+    """Return by how many seconds a clock is ahead of UTC, by the earliest and latest time that it told.
 
-    0 where all of its times lie within the job as they are, where the job still runs, and where no zone brings the
-    last of them close to the job's end.
+    0 where they fit the job as they are, where the job still runs, and where no zone brings the last to its end.
+    An output that ends hours before its job may be that of a job that hung: its clock is taken as another zone's only
+    where the two ends then are as good as the same.
     """
-    told = sorted(times)
-    if not told or job.ended is None:
+    if job.ended is None or (job.begun - CLOSE <= first and abs(last - job.ended) <= CLOSE):
         return 0
-    if job.begun - CLOSE <= told[0] and told[-1] <= job.ended + CLOSE:
-        return 0
-    ahead = round((told[-1] - job.ended) / QUARTER) * QUARTER
-    fits = told[0] - ahead >= job.begun - CLOSE and abs(told[-1] - ahead - job.ended) <= CLOSE
-    return ahead if fits and abs(ahead) <= FARTHEST else 0
+    near = SAME if job.begun - CLOSE <= first and last <= job.ended else CLOSE
+    for zone in ZONES:
+        if first - zone >= job.begun - CLOSE and abs(last - zone - job.ended) <= near:
+            return zone
+    return 0
 
 
 def shifted(events: Sequence[Event], seconds: int) -> tuple[Event, ...]:

@@ -85,7 +85,11 @@ class _Open:
 
 
 class JobOutput:
-    """An output as it is read, in pieces of whole lines."""
+    """An output as it is read, in pieces of whole lines.
+
+    `times` are its earliest and latest (epoch seconds, as if they were UTC unless `zoned`), None where no line tells
+    one; `progress` is when a line last told of a step.
+    """
 
     def __init__(self, label: str, year: int, rank: int | None = None) -> None:
         """Take what the output is called, the year of the job's end, and its rank where one alone wrote it."""
@@ -102,6 +106,7 @@ class JobOutput:
         self._root: dict[str, str] | None = None
         self.zoned = False
         self.progress: float | None = None
+        self.times: tuple[float, float] | None = None
 
     def feed(self, text: str) -> None:
         """Take the next lines."""
@@ -144,6 +149,9 @@ class JobOutput:
             self._settle(key, since, line.at)
         self._late.clear()
         self._before = line.at
+        if line.at is not None:
+            first, last = self.times or (line.at, line.at)
+            self.times = min(first, line.at), max(last, line.at)
         if _STEP.search(line.text) and not _KEY.search(line.text):
             self.progress = line.at
 

@@ -19,10 +19,6 @@ def placed(job: Job, outputs: Sequence[JobOutput]) -> Job:
     return replace(job, ranks={rank: known.get(_short(node), node) for rank, node in told.items()} | dict(job.ranks))
 
 
-SURE = 60.0
-"""Seconds of blur up to which an event's time is its own, and not that of lines around it."""
-
-
 class Said(NamedTuple):
     """What a job says itself: events at their true times, when it last made progress, and what is unsure."""
 
@@ -38,9 +34,8 @@ def said(job: Job, outputs: Sequence[JobOutput]) -> Said:
     waits: dict[int, Wait] = {}
     progress: list[float] = []
     for output in outputs:
-        events = output.end(job.ended)
-        times = [each.at for each in events if each.at is not None and each.blur < SURE]
-        ahead = 0 if output.zoned else zone_of([*times, *([] if output.progress is None else [output.progress])], job)
+        ahead = 0 if output.zoned or output.times is None else zone_of(*output.times, job)
+        events = output.end(None if job.ended is None else job.ended + ahead)
         if ahead:
             unsure.append(
                 f"{output.label} tells no time zone; its clock is taken as UTC{ahead / 3600:+g} h, because then it"

@@ -75,12 +75,14 @@ def test_local_time_is_brought_to_the_jobs_own() -> None:
 
 def test_clocks_that_fit_no_zone_are_left() -> None:
     """Nothing is shifted for a job that runs, for times within it, and where no zone brings the end to the end."""
-    assert zone_of([], JOB) == 0
-    assert zone_of([BEGUN + 90_000], replace(JOB, ended=None)) == 0
-    assert zone_of([BEGUN, ENDED], JOB) == 0
-    assert zone_of([ENDED - 5 * 3600], JOB) == -5 * 3600
-    assert zone_of([ENDED + 20 * 3600], JOB) == 0
-    assert zone_of([BEGUN - 9000, ENDED + 7200], JOB) == 0
+    assert zone_of(BEGUN, BEGUN + 90_000, replace(JOB, ended=None)) == 0
+    assert zone_of(BEGUN, ENDED, JOB) == 0
+    assert zone_of(ENDED - 5 * 3600, ENDED - 5 * 3600, JOB) == -5 * 3600
+    assert zone_of(BEGUN + 30, ENDED - 3600, JOB) == -3600
+    assert zone_of(BEGUN + 30, ENDED - 3500, JOB) == 0
+    assert zone_of(ENDED + 20_700 - 60, ENDED + 20_700, JOB) == 20_700
+    assert zone_of(ENDED + 20 * 3600, ENDED + 20 * 3600, JOB) == 0
+    assert zone_of(BEGUN - 9000, ENDED + 7200, JOB) == 0
 
 
 def test_waits_without_times_have_none() -> None:
