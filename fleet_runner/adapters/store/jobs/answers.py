@@ -1,11 +1,13 @@
 """Answers to why jobs ended: one for each end of a job, the newest of each."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
+from itertools import chain
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select
+from sqlalchemy import Connection, and_, delete, func, or_, select, text
 
 from fleet_runner.adapters.store.engine import bounds, database
 from fleet_runner.adapters.store.engine.database import Database
@@ -20,6 +22,9 @@ from fleet_runner.core.jobs.kept import KeptAnswer, kept, key
 
 MOST = 50_000
 """Answers that are read of a span, the newest ones: a fleet with more jobs that died has other worries."""
+
+PIECE = 2_000
+"""Rows that are fetched at a time."""
 
 _COUNTED = tuple(job_answers.c[each.name] for each in fields(KeptAnswer) if each.name != "body")
 
@@ -48,7 +53,7 @@ class JobAnswerMethods:
         """
         row = _row(answer, at, by)
         with self._database.write() as connection:
-            row["at"] = min(at, *_replaced(connection, row))
+            row["at"] = min([at, *_replaced(connection, row)])
             added = database.insert(connection, job_answers).values(row)
             newer = {name: value for name, value in row.items() if name not in {"key", "at"}}
             connection.execute(added.on_conflict_do_update(index_elements=["key"], set_=newer))
@@ -75,8 +80,20 @@ class JobAnswerMethods:
 
     def first_seen(self, sought: Sequence[Sought]) -> tuple[float | None, ...]:
         """Return when each of some faults was known first, by a check or an alarm; None where it never was."""
+        found: list[float | None] = [None] * len(sought)
+        if not sought:
+            return ()
+        wanted: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for number, each in enumerate(sought):
+            wanted[each.node, each.code].append(number)
+        span = (min(each.since for each in sought), max(each.until for each in sought))
         with self._database.one_moment(), self._database.read() as connection:
-            return tuple(_first_seen(connection, each) for each in sought)
+            for node, code, at in chain(_failed(connection, *span), _raised(connection, *span)):
+                for number in wanted.get((node, code), ()):
+                    if sought[number].since <= at < sought[number].until:
+                        before = found[number]
+                        found[number] = at if before is None else min(at, before)
+        return tuple(found)
 
 
 def _replaced(connection: Connection, row: Mapping[str, Any]) -> tuple[float, ...]:
@@ -119,22 +136,18 @@ def _answer(row: Any, body: Mapping[str, Any]) -> KeptAnswer:
     return KeptAnswer(**{**told, "area": Area(row.area), "body": body})
 
 
-def _first_seen(connection: Connection, sought: Sought) -> float | None:
-    failed: tuple[ColumnElement[bool], ...] = (
-        results.c.node == sought.node,
-        results.c.verdict == Verdict.FAIL.value,
-        results.c.at >= sought.since,
-        results.c.at < sought.until,
-    )
-    seen = select(results.c.at, results.c.findings).where(*failed).order_by(results.c.at)
-    rows = connection.execute(seen).all()
-    checks = [row.at for row in rows if any(finding["code"] == sought.code for finding in row.findings)]
-    raised = select(func.min(alarms.c.raised_at)).where(
-        COUNTED,
-        alarms.c.node == sought.node,
-        alarms.c.code == sought.code,
-        alarms.c.raised_at >= sought.since,
-        alarms.c.raised_at < sought.until,
-    )
-    alarm = connection.execute(raised).scalar_one()
-    return min((at for at in (*checks[:1], alarm) if at is not None), default=None)
+def _failed(connection: Connection, since: float, until: float) -> Iterator[tuple[str, str, float]]:
+    """Yield which node was found with which code, and when."""
+    notable = text("results.verdict IN ('FAIL', 'UNKNOWN')")  # as the index of them has it
+    failed = (notable, results.c.verdict == Verdict.FAIL.value, results.c.at >= since, results.c.at < until)
+    query = select(results.c.node, results.c.at, results.c.findings).where(*failed)
+    with connection.execution_options(yield_per=PIECE).execute(query) as rows:
+        for row in rows:
+            yield from ((row.node, finding["code"], row.at) for finding in row.findings)
+
+
+def _raised(connection: Connection, since: float, until: float) -> Iterator[tuple[str, str, float]]:
+    raised = (COUNTED, alarms.c.raised_at >= since, alarms.c.raised_at < until)
+    query = select(alarms.c.node, alarms.c.code, alarms.c.raised_at).where(*raised)
+    for row in connection.execute(query):
+        yield row.node, row.code, row.raised_at
