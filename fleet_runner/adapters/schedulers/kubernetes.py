@@ -130,13 +130,23 @@ class Kubernetes:
             raise SchedulerError(f"Kubernetes: {error}") from error
         return self._ask(self._api.read_node, f"node {node}", name=asked)[1]
 
+    def labelled(self, namespace: str, label: str, value: str, most: int) -> list[dict[str, Any]]:
+        """Return the pods of a namespace that have a label, whole; of more than `most` at least one more."""
+        asked = {"namespace": namespace, "label_selector": f"{label}={value}"}
+        return self._paged(self._api.list_namespaced_pod, f"the pods {label}={value} in {namespace}", most, asked)
+
     def _pods(self, node: str) -> list[dict[str, Any]]:
+        asked = {"field_selector": f"spec.nodeName={node}"}
+        call = self._api.list_pod_for_all_namespaces
+        return self._paged(call, f"the pods of node {node}", kubernetes_node.MOST_PODS, asked)
+
+    def _paged(
+        self, call: Callable[..., Any], what: str, most: int, asked: Mapping[str, Any]
+    ) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         after: str | None = None
-        what = f"the pods of node {node}"
-        while len(found) <= kubernetes_node.MOST_PODS:
-            asked: dict[str, Any] = {"field_selector": f"spec.nodeName={node}", "limit": PAGE, "_continue": after}
-            page = self._ask(self._api.list_pod_for_all_namespaces, what, **asked)[1]
+        while len(found) <= most:
+            page = self._ask(call, what, (), **{**asked, "limit": PAGE, "_continue": after})[1]
             found += _objects(page.get("items"), what)
             (meta,) = _objects([page.get("metadata") or {}], what)
             after = str(meta.get("continue") or "") or None

@@ -1,9 +1,5 @@
 """Jobs that ended as a node failed, or that leave nodes out, from Slurm's accounting: sacct, as it is set up here."""
 
-import os
-import shutil
-import subprocess
-import tempfile
 import time
 from array import array
 from collections import defaultdict
@@ -13,18 +9,11 @@ from typing import TypeVar
 
 import structlog
 
-from fleet_runner.core.base.errors import EvidenceError, SchedulerError
-from fleet_runner.core.base.printable import printable
+from fleet_runner.adapters.schedulers import sacct
+from fleet_runner.core.base.errors import SchedulerError
 from fleet_runner.core.checks.parsers import slurm_excluded, slurm_jobs
 from fleet_runner.core.reliability.lemons.signals import Job, Jobs
 from fleet_runner.core.reliability.parts.failures import DAY
-
-SECONDS = 120.0
-"""For one question: a month of a busy cluster takes slurmdbd some seconds."""
-
-MOST_BYTES = 200_000_000
-
-KEPT = ("SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT")
 
 Answer = TypeVar("Answer")
 
@@ -111,31 +100,4 @@ def _take_without(found: dict[str, dict[str, float]], span: Span, *, late: bool)
 
 def _ask(which: Sequence[str], fields: Sequence[str], span: Span, parse: Callable[[Iterable[str]], Answer]) -> Answer:
     since, until = (datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S") for at in span)
-    argv = (
-        "sacct", "--allusers", "--allocations", "--noheader", "--parsable2", *which,
-        f"--starttime={since}", f"--endtime={until}", f"--format={','.join(fields)}",
-    )  # fmt: skip
-    tool = shutil.which(argv[0])
-    if tool is None:
-        raise SchedulerError("sacct is not on this machine; install Slurm's client commands where the runner runs")
-    foreign = ("SLURM_", "SACCT_")
-    environment = {key: value for key, value in os.environ.items() if key in KEPT or not key.startswith(foreign)}
-    environment |= {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
-    with tempfile.TemporaryFile() as out:
-        try:
-            done = subprocess.run(  # noqa: S603  arguments are ours; no shell
-                [tool, *argv[1:]], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, env=environment,
-                timeout=SECONDS, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            raise SchedulerError(f"sacct did not end in {SECONDS:g} s; is slurmdbd up?") from None
-        if done.returncode != 0:
-            words = " ".join(printable(done.stderr.decode(errors="replace")).split())[:200]
-            raise SchedulerError(f"sacct: {words or 'it said nothing'}; does slurm.conf name a slurmdbd?")
-        if out.seek(0, os.SEEK_END) > MOST_BYTES:
-            raise SchedulerError(f"sacct printed {out.tell()} bytes, expected at most {MOST_BYTES}")
-        out.seek(0)
-        try:
-            return parse(line.decode(errors="replace") for line in out)
-        except EvidenceError as error:
-            raise SchedulerError(f"Slurm: {error}") from error
+    return sacct.ask(("--allocations", *which, f"--starttime={since}", f"--endtime={until}"), fields, parse)

@@ -72,6 +72,7 @@ class Pruned:
     days: int = 0
     episodes: int = 0
     foreseen: int = 0
+    answers: int = 0
     folders: int = 0
     folder_bytes: int = 0
     more: bool = False
@@ -96,6 +97,7 @@ class Pruned:
             (self.days, "days of metrics"),
             (self.episodes, "faults of long ago"),
             (self.foreseen, "ended predictions"),
+            (self.answers, "answers about jobs"),
             (self.folders, f"folders ({size(self.folder_bytes)})"),
         )
         parts = [f"{count:,} {what}" for count, what in told if count]

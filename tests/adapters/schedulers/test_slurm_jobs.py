@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fleet_runner.adapters.schedulers import sacct as asked
 from fleet_runner.adapters.schedulers import slurm_jobs
 from fleet_runner.core.base.errors import SchedulerError
 from fleet_runner.core.reliability.lemons.signals import Job
@@ -78,7 +79,7 @@ def test_job_failures_come_from_slurms_accounts(sacct: Path, monkeypatch: pytest
         sacct.write_text(f"#!/bin/sh\n{script}\n")
         with pytest.raises(SchedulerError, match=why):
             slurm_jobs.read(0.0, 0.0, 1.0)
-    monkeypatch.setattr(slurm_jobs, "MOST_BYTES", 2)
+    monkeypatch.setattr(asked, "MOST_BYTES", 2)
     sacct.write_text("#!/bin/sh\necho 1234\n")
     with pytest.raises(SchedulerError, match="expected at most 2"):
         slurm_jobs.read(0.0, 0.0, 1.0)

@@ -22,6 +22,7 @@ from fleet_runner.adapters.store.schema.core import (
     tickets,
 )
 from fleet_runner.adapters.store.schema.firmware import firmware_leases
+from fleet_runner.adapters.store.schema.jobs import job_answers
 from fleet_runner.adapters.store.schema.netbox import page_intents
 from fleet_runner.adapters.store.schema.remedies import alarms, attempts, breakers, tokens
 from fleet_runner.adapters.store.schema.runners import modes
@@ -43,6 +44,7 @@ ELSEWHERE: tuple[Column[Any], ...] = (
     stays.c.node,
     episodes.c.node,
     foresights.c.node,
+    job_answers.c.node,
 )
 """Columns that name a node and are no foreign keys."""
 

@@ -22,6 +22,7 @@ from fleet_runner.adapters.store.schema.core import (
     tickets,
 )
 from fleet_runner.adapters.store.schema.firmware import firmware_leases, flashes
+from fleet_runner.adapters.store.schema.jobs import job_answers
 from fleet_runner.adapters.store.schema.remedies import WAITING, alarms, heard, outbox, ticket_links
 from fleet_runner.adapters.store.schema.runners import pruned
 from fleet_runner.adapters.store.schema.trends import episodes, foresights, panels
@@ -104,11 +105,12 @@ AGED: dict[str, Table] = {
     "days": panels,
     "episodes": episodes,
     "foreseen": foresights,
+    "answers": job_answers,
 }
 """What goes by its age alone, by the name that `core.schedules.retention.Pruned` has for it."""
 
-TRENDS = ("days", "episodes", "foreseen")
-"""What of it foresight rests on. Which part was where is kept: it grows with what is replaced, not with time."""
+TRENDS = ("days", "episodes", "foreseen", "answers")
+"""What of it foresight and reports rest on. Which part was where stays: it grows with replacements, not with time."""
 
 
 def aged(what: str, before: float) -> ColumnElement[bool]:
@@ -129,7 +131,7 @@ def aged(what: str, before: float) -> ColumnElement[bool]:
             return and_(outbox.c.at < before, over.correlate(outbox), ~waits.correlate(outbox), last)
         case "asked":
             return and_(audit.c.at < before, _not_newest(audit))
-        case "days" | "episodes" | "foreseen":
+        case "days" | "episodes" | "foreseen" | "answers":
             return _foreseen_from(what, before)
         case _:
             return heard.c.last_at < before
@@ -138,6 +140,8 @@ def aged(what: str, before: float) -> ColumnElement[bool]:
 def _foreseen_from(what: str, before: float) -> ColumnElement[bool]:
     if what == "days":
         return panels.c.day < int(before // DAY)
+    if what == "answers":
+        return job_answers.c.told_at < before
     if what == "episodes":
         return and_(episodes.c.last_at < before, _not_newest(episodes))
     return and_(foresights.c.ended_at < before, _not_newest(foresights))

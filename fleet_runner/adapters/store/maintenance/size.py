@@ -18,6 +18,7 @@ from fleet_runner.adapters.store.schema.core import (
     tickets,
 )
 from fleet_runner.adapters.store.schema.firmware import flashes
+from fleet_runner.adapters.store.schema.jobs import job_answers
 from fleet_runner.adapters.store.schema.remedies import alarms, outbox
 from fleet_runner.adapters.store.schema.runners import parcels
 from fleet_runner.adapters.store.schema.trends import episodes, foresights, panels, stays
@@ -49,6 +50,7 @@ KINDS: dict[str, Column[Any] | Day] = {
     "faults of parts": episodes.c.last_at,
     "parts in places": stays.c.last_at,
     "things foreseen": foresights.c.first_at,
+    "answers about jobs": job_answers.c.at,
 }
 """The moment of each kind's rows; their table is the column's. What is not here grows with the fleet alone."""
 

@@ -19,15 +19,15 @@ from sqlalchemy import (
 )
 
 from fleet_runner.adapters.store.engine.columns import Id, Json, Words
-from fleet_runner.adapters.store.schema import firmware, netbox, remedies, runners, trends, web
+from fleet_runner.adapters.store.schema import firmware, jobs, netbox, remedies, runners, trends, web
 
-ELSEWHERE = (firmware, remedies, runners, netbox, web, trends)
+ELSEWHERE = (firmware, jobs, remedies, runners, netbox, web, trends)
 """Modules with more tables, of the same metadata."""
 
 metadata = firmware.flashes.metadata
 """Of the tables here and of those there."""
 
-REVISION = "0014"
+REVISION = "0015"
 """The schema these tables describe; a store at another one is not opened."""
 
 LIVE = text("nodes.state <> 'retired'")

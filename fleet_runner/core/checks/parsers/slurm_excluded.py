@@ -61,12 +61,12 @@ def left_out(typed: str) -> frozenset[str]:
     return frozenset(name for listed in exclusions(_words(typed)) for name in hosts(listed))
 
 
-def hosts(text: str) -> tuple[str, ...]:
-    """Return the names in a list like `gpu-[01-03,07],login1`; none where they are more than MOST, or a file's."""
+def hosts(text: str, most: int = MOST) -> tuple[str, ...]:
+    """Return the names in a list like `gpu-[01-03,07],login1`; none where they are more than `most`, or a file's."""
     if "/" in text:
         return ()
-    found = tuple(islice((name for item in _ITEM.findall(text) for name in _names(item)), MOST + 1))
-    return found if len(found) <= MOST else ()
+    found = tuple(islice((name for item in _ITEM.findall(text) for name in _names(item, most)), most + 1))
+    return found if len(found) <= most else ()
 
 
 def _words(typed: str) -> list[str]:
@@ -76,10 +76,10 @@ def _words(typed: str) -> list[str]:
         return typed.split()
 
 
-def _names(item: str) -> Iterator[str]:
+def _names(item: str, most: int) -> Iterator[str]:
     literals_and_ranges = _RANGES.split(item)
     choices = [
-        tuple(islice(_numbers(part), MOST + 1)) if at % 2 else (part,) for at, part in enumerate(literals_and_ranges)
+        tuple(islice(_numbers(part), most + 1)) if at % 2 else (part,) for at, part in enumerate(literals_and_ranges)
     ]
     return map("".join, product(*choices))
 
