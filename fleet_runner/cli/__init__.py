@@ -40,6 +40,7 @@ COMMANDS = {
     "history": Named(SEE, "lifecycle.show:history", "List what happened to a node, oldest first"),
     "results": Named(SEE, "checks.results:results", "List check results, newest first"),
     "evidence": Named(SEE, "lifecycle.show:evidence", "Print one piece of evidence as it was read"),
+    "job": Named(SEE, "jobs.job:job", "Find out why a job died, or who slows it"),
     "trends": Named(SEE, "reliability.trends:app", "Forecasts, failure rates, parts that fail again"),
     "report": Named(SEE, "reliability.report:report", "Write the weekly report as one HTML page"),
     "adopt": Named(BRING_IN, "lifecycle.adopt:adopt", "Take nodes in service into production as they are"),

@@ -11,13 +11,16 @@ import typer
 from fleet_runner.cli.base.session import ByNode, Exit, errors, print_json, span, split
 from fleet_runner.cli.jobs import evidence, screen
 from fleet_runner.cli.jobs import logs as log_files
+from fleet_runner.cli.jobs.evidence import Nowhere
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.base.printable import printable
+from fleet_runner.core.jobs import straggler
 from fleet_runner.core.jobs.answer import Answer
-from fleet_runner.core.jobs.cause import decide
+from fleet_runner.core.jobs.cause import CLEAN, decide
 from fleet_runner.core.jobs.event import Area
 from fleet_runner.core.jobs.job import Job
-from fleet_runner.core.jobs.outputs import placed, said
+from fleet_runner.core.jobs.outputs import job_of, placed, said
+from fleet_runner.core.jobs.record import Record
 
 JobId = Annotated[str, typer.Argument(metavar="[JOBID]", help="the scheduler's number or NAMESPACE/NAME")]
 Nodes = Annotated[list[str] | None, ByNode]
@@ -46,25 +49,26 @@ def job(
     now = time.time()
     if not (job_id or nodes or log):
         raise FleetError("no job is named; expected a job's id, or --node with --from, or --log with its output")
-    if job_id and nodes:
-        raise FleetError("a job's id and --node are given; the scheduler tells the nodes of a job: leave one out")
+    if job_id and (nodes or from_ or to):
+        raise FleetError("the scheduler tells the nodes and times of a job; leave --node, --from and --to out")
     given = _by_hand(split(nodes or ()), from_, to, now)
-    answer = _answer(job_id, given, log or [], now)
+    with evidence.opened(needed=bool(job_id or (given and given.nodes))) as known:
+        record = known.record(job_id) if given is None else Record(given)
+        answer = answered(record, log or [], known, now)
+        known.keep(answer, now)
     if json:
         print_json(answer.to_json())
     else:
         screen.show(answer)
     if answer.area in {Area.HARDWARE, Area.FABRIC, Area.STORAGE}:
         raise typer.Exit(Exit.NO)
-    if answer.area is Area.UNKNOWN and answer.job.state not in evidence.CLEAN:
+    if answer.area is Area.UNKNOWN and answer.job.state not in CLEAN:
         raise typer.Exit(Exit.TROUBLE)
 
 
 def _by_hand(nodes: list[str], from_: str, to: str, now: float) -> Job | None:
     """Return the job that nodes and times describe, None where there are none; FleetError for impossible times."""
-    if not nodes:
-        if from_ or to:
-            raise FleetError("--from and --to tell when work ran on nodes; name these with --node")
+    if not nodes and not from_ and not to:
         return None
     if not from_:
         raise FleetError("it is not told when the work began; expected --from, such as --from 3h")
@@ -82,21 +86,18 @@ def _moment(text: str, now: float) -> float:
     return (told if told.tzinfo is not None else told.replace(tzinfo=UTC)).timestamp()
 
 
-def _answer(job_id: str, given: Job | None, paths: list[Path], now: float) -> Answer:
-    with evidence.opened(needed=bool(job_id or given)) as known:
-        record = known.record(job_id) if job_id else evidence.by_hand(given)
-        job = record.job
-        year = datetime.fromtimestamp(job.ended or now, UTC).year
-        logs = log_files.read(paths, year)
-        for sentence in logs.unusable:
-            errors.print(printable(f"warning: {sentence}"), markup=False, soft_wrap=True)
-        job = placed(job, logs.outputs)
-        told, unsure = said(job, logs.outputs)
-        told = (*told, *evidence.of_logs(logs, job))
-        if not job.nodes:
-            job = _from_logs(job, told)
-        events, reach = known.about(job)
-        reach = replace(reach, unsure=(*record.notes, *unsure, *reach.unsure))
-        answer = decide(job, (*record.events, *events, *told), reach)
-        known.keep(answer, now)
-    return answer
+def answered(record: Record, paths: list[Path], known: Nowhere, now: float) -> Answer:
+    """Return why a job ended, from its scheduler's record, files, and what else is known of its nodes."""
+    logs = log_files.read(paths, datetime.fromtimestamp(record.job.ended or now, UTC).year)
+    for sentence in logs.unusable:
+        errors.print(printable(f"warning: {sentence}"), markup=False, soft_wrap=True)
+    job = record.job
+    if not job.nodes:
+        found = job_of(logs.outputs, evidence.of_logs(logs, job))
+        job = replace(found, begun=job.begun, ended=job.ended) if job.begun else found
+    job = placed(job, logs.outputs)
+    told = said(job, logs.outputs)
+    events, reach = known.about(job)
+    reach = replace(reach, progress=told.progress, unsure=(*record.notes, *told.unsure, *reach.unsure))
+    answer = decide(job, (*record.events, *events, *told.events, *evidence.of_logs(logs, job)), reach)
+    return straggler.answered(answer, straggler.find(logs.dumps))

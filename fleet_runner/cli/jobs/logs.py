@@ -99,13 +99,13 @@ def _text(path: Path, logs: Logs, year: int, *, alone: bool) -> None:
         downs.feed(text)
 
     found = pasted_files.read(path, alone=alone, beside=beside)
-    if found.useless and not output.known:
-        logs.unusable.append(f"{found.label}: {found.useless}")
-        return
-    logs.outputs.append(output)
-    logs.downs.append(downs)
     if not found.useless:
         logs.read.append(found)
+        logs.downs.append(downs)
+    elif not output.known and output.progress is None:
+        logs.unusable.append(f"{found.label}: {found.useless}")
+    if output.known or (found.useless and output.progress is not None):
+        logs.outputs.append(output)
 
 
 def _rank(path: Path) -> int | None:

@@ -10,7 +10,7 @@ from fleet_runner.cli.base.session import console, stamp
 from fleet_runner.core.base.plural import counted
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.jobs.answer import Answer
-from fleet_runner.core.jobs.event import Area, Event
+from fleet_runner.core.jobs.event import Area, Event, Role
 from fleet_runner.core.jobs.job import Job
 
 MOST = 12
@@ -40,7 +40,7 @@ def show(answer: Answer) -> None:
 
 
 def _title(job: Job) -> str:
-    name = f"Job {job.id}" if job.id else "Work"
+    name = f"Job {job.id}" if job.id else "The job"
     about = [job.name, job.owner and f"of {job.owner}", counted(len(job.nodes), "node") if job.nodes else ""]
     about.append(counted(job.gpus, "GPU") if job.gpus else "")
     told = ", ".join(filter(None, about))
@@ -77,8 +77,9 @@ def _timeline(answer: Answer) -> None:
 
 def _kind(event: Event) -> tuple[str, str]:
     """Return what makes events alike: symptoms of many ranks are one line, causes are one each."""
-    own = "" if event.rank is not None or event.role.value != "cause" else f"{event.node} {event.component}"
-    return event.code, own
+    if event.rank is not None or event.role is not Role.CAUSE:
+        return event.code, ""
+    return event.code, event.component if event.area is Area.STORAGE else f"{event.node} {event.component}"
 
 
 def _chosen(answer: Answer, events: Sequence[Event]) -> list[Event]:
@@ -96,7 +97,7 @@ def _event(event: Event, answer: Answer, more: str) -> None:
     words = f"{mark}{', '.join(places)}: {event.message}{more}" if event.node or event.rank is not None else (
         f"{mark}{event.message}{more}"
     )  # fmt: skip
-    _indented(f"{_clock(event)}  {printable(words)}", 2, style, hang=10)
+    _indented(printable(words), 12, style, before=f"  {_clock(event)}  ")
     if event.line and (event is answer.origin or event in answer.others):
         _indented(_fitting(printable(event.line)), 12, "dim")
         _indented(printable(event.source), 12, "dim")
@@ -125,10 +126,9 @@ def _fitting(line: str) -> str:
     return f"| {line}" if len(line) <= room else f"| {line[: room - 1]}…"
 
 
-def _indented(text: str, by: int, style: str = "", *, hang: int = 0) -> None:
-    """Print wrapped text; lines after the first are indented by `hang` more."""
-    room = max(console.width - by - hang, 20)
-    lines = Text(text, style=style).wrap(console, room) if text else ()
+def _indented(text: str, by: int, style: str = "", before: str = "") -> None:
+    """Print wrapped text; `before` stands in the first line's indentation."""
+    lines = Text(text, style=style).wrap(console, max(console.width - by, 20)) if text else ()
     for number, line in enumerate(lines):
         line.rstrip()
-        console.print(Text(" " * (by + (hang if number else 0))).append_text(line), soft_wrap=True)
+        console.print(Text(before if before and not number else " " * by).append_text(line), soft_wrap=True)

@@ -200,15 +200,20 @@ def _explains(event: Event, programs: Sequence[Event]) -> bool:
 
 
 def _others(origin: Event | None, causes: Sequence[Event]) -> tuple[Event, ...]:
-    """Return causes of another area, or of another node's machine: they do not follow from the first."""
+    """Return causes of another area, node or file system: they do not follow from the first."""
     if origin is None:
         return ()
-    found: dict[tuple[Area, str], Event] = {}
+    found = {_what(origin): origin}
     for each in causes:
-        apart = each.area is not origin.area or (each.area is not Area.SOFTWARE and each.node != origin.node)
-        if apart and each is not origin:
-            found.setdefault((each.area, "" if each.area is Area.SOFTWARE else each.node), each)
-    return tuple(found.values())
+        found.setdefault(_what(each), each)
+    return tuple(found.values())[1:]
+
+
+def _what(event: Event) -> tuple[Area, str]:
+    """Return what an event is of: the program, a file system that many nodes tell of, or one node's machine."""
+    if event.area is Area.SOFTWARE:
+        return event.area, ""
+    return event.area, event.component if event.area is Area.STORAGE else event.node
 
 
 def _look_at(job: Job, symptoms: Sequence[Event]) -> tuple[str, ...]:

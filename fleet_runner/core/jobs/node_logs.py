@@ -1,6 +1,8 @@
 """What logs of a job's nodes say, where they are given: findings with their times, links that went down."""
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers import link_events
@@ -8,12 +10,20 @@ from fleet_runner.core.checks.pasted.moments import moment
 from fleet_runner.core.checks.pasted.text import Read
 from fleet_runner.core.checks.pasted.told import THIS_NODE, Told
 from fleet_runner.core.jobs.event import Area, Event, Role
-
-Kinds = Callable[[str], tuple[Area, Role]]
-"""Returns what a finding's code can be in a job's death."""
+from fleet_runner.core.jobs.kinds import kind
 
 MOST = 10_000
 """Losses of a link that are kept of one log."""
+
+
+SURVIVED = 30.0
+"""Seconds for which a link may be down and no job ends: NCCL's default retries, 7 times 4.096 µs x 2^20."""
+
+_UP = re.compile(
+    r"^(?P<at>20\d\d-\d\d-\d\dT[0-9:.,+Z-]{8,30}) [^\n]{0,200}?"
+    r"(?P<name>[A-Za-z][\w.-]{0,14}):? (?:NIC )?[Ll]ink (?:is )?[Uu]p",
+    re.MULTILINE | re.ASCII,
+)
 
 
 class LinkDowns:
@@ -23,6 +33,7 @@ class LinkDowns:
         """Take the node that the log is of."""
         self._node = node
         self._events: list[Event] = []
+        self._ups: list[tuple[str, float | None]] = []
 
     def feed(self, text: str) -> None:
         """Take the next whole lines."""
@@ -32,6 +43,7 @@ class LinkDowns:
             losses = link_events.parse(text)
         except EvidenceError:
             return  # nothing but blanks, or lines without an end: whoever reads it whole says so
+        self._ups += [(found["name"], moment(found["at"])) for found in _UP.finditer(text)]
         for loss in losses:
             self._events.append(
                 Event(
@@ -47,27 +59,34 @@ class LinkDowns:
             )
 
     def end(self) -> tuple[Event, ...]:
-        """Return the events, in the order of the log."""
-        return tuple(self._events)
+        """Return the events, in the order of the log; a link that soon came back ended nothing."""
+        return tuple(replace(each, role=Role.CONTEXT) if self._back(each) else each for each in self._events)
+
+    def _back(self, down: Event) -> bool:
+        return down.at is not None and any(
+            name == down.component and at is not None and down.at <= at <= down.at + SURVIVED
+            for name, at in self._ups
+        )
 
 
-def events(read: Iterable[Read], kinds: Kinds) -> Iterator[Event]:
+def events(read: Iterable[Read]) -> Iterator[Event]:
     """Yield what logs and reports found; what was seen again later is an event at both times.
 
     A time that tells no date, or counts from the boot, is none.
     """
     for one in read:
         for told in one.told:
-            yield from _events(told, kinds)
+            yield from _events(told)
 
 
-def _events(told: Told, kinds: Kinds) -> Iterator[Event]:
-    finding = told.finding
+def _events(told: Told) -> Iterator[Event]:
+    finding, known = told.finding, kind(told.finding.code)
     node = "" if told.node == THIS_NODE else told.node
     for at in dict.fromkeys((told.first, told.last)):
         yield Event(
             _moment(at),
-            *kinds(finding.code),
+            known.area,
+            known.of(finding.remedy),
             finding.code,
             finding.message,
             node,

@@ -187,7 +187,7 @@ class JobOutput:
             self._signal(line._replace(rank=int(found["rank"]), node=found["node"]), int(found["signal"]))
         elif found := _ABORT.search(text):
             rank = int(found["rank"])
-            message = f"rank {rank} called MPI_Abort, which ends all ranks"
+            message = "it called MPI_Abort, which ends all ranks"
             self._add(line._replace(rank=rank), complaints.ENDED, complaints.SYMPTOM, message)
         elif found := complaints.NODE_FAILED.search(text):
             node = found["first"] or found["lost"] or ""
@@ -214,7 +214,7 @@ class JobOutput:
         since = None if line.at is None else line.at - waited
         size = f"{found['given']} in, {found['taken']} out" if found["given"] else ""
         self.waits.setdefault(rank, Wait(rank, int(found["number"]), found["operation"], since, size))
-        message = f"rank {rank} waited {waited:,.0f} s in {found['operation']} {found['number']}"
+        message = f"it waited {waited:,.0f} s in {found['operation']} {found['number']}"
         key = self._add(line._replace(rank=rank), complaints.TIMEOUT, complaints.SYMPTOM, message)
         event = self._events.get(key)
         if event is not None and since is not None and event.at == line.at:
@@ -225,7 +225,7 @@ class JobOutput:
         if number is not None:
             self._signal(line, number)
         elif "exit code" in how.lower():
-            self._add(line, complaints.ENDED, complaints.SYMPTOM, f"task {line.rank} {how.strip().lower()}")
+            self._add(line, complaints.ENDED, complaints.SYMPTOM, f"its task {how.strip().lower()}")
         else:
             self._plain(line)
 
@@ -322,11 +322,11 @@ def behind(waits: Mapping[int, Wait]) -> Iterator[tuple[int, str]]:
     operation = next(each.operation for each in waits.values() if each.number == most)
     late = [each for each in waits.values() if each.number < most]
     for each in late:
-        yield each.rank, f"rank {each.rank} was in {each.operation} {each.number}, the others in {operation} {most}"
+        yield each.rank, f"it was in {each.operation} {each.number}, the others in {operation} {most}"
     silent = set(range(max(waits))) - set(waits)
     if not late and 0 < len(silent) < len(waits):
         for rank in sorted(silent):
-            yield rank, f"rank {rank} never joined {operation} {most}"
+            yield rank, f"it never joined {operation} {most}"
 
 
 def _underscored(told: str) -> float | None:

@@ -1,6 +1,6 @@
 """All that a job says itself, from every file that was given: whose rank is where, and what happened when."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -36,6 +36,10 @@ def said(job: Job, outputs: Sequence[JobOutput]) -> Said:
     for output in outputs:
         ahead = 0 if output.zoned or output.times is None else zone_of(*output.times, job)
         events = output.end(None if job.ended is None else job.ended + ahead)
+        if not output.zoned and output.times is not None and not job.id and not ahead:
+            unsure.append(
+                f"{output.label} tells no time zone, so UTC is assumed; --from and --to (in UTC) would tell"
+            )
         if ahead:
             unsure.append(
                 f"{output.label} tells no time zone; its clock is taken as UTC{ahead / 3600:+g} h, because then it"
@@ -75,3 +79,12 @@ def _on_node(event: Event, job: Job, known: dict[str, str]) -> Event:
 
 def _short(node: str) -> str:
     return node.partition(".")[0].lower()
+
+
+def job_of(outputs: Sequence[JobOutput], events: Iterable[Event]) -> Job:
+    """Return the job that logs alone describe: its nodes, ranks, and the first and last time that they tell."""
+    ranks = {rank: node for output in outputs for rank, node in output.ranks.items()}
+    told = [output.times for output in outputs if output.times is not None and output.known]
+    nodes = sorted({*ranks.values(), *(each.node for each in events if each.node)})
+    begun = min((first for first, _ in told), default=0.0)
+    return Job("", tuple(nodes), begun, max((last for _, last in told), default=None), ranks=ranks)

@@ -1,19 +1,19 @@
 """Which rank all others wait for, in a job that goes on but slowly.
 
-In synchronous training every rank takes the same time for a step, so step times name nobody. What differs is the rank's
-own work: from the end of one collective to its beginning of the next, on its own clock. Whoever works longest holds the
-others up, and these spend the difference inside the collective.
+In synchronous training every rank takes the same time for a step, so step times name nobody. What differs is a rank's
+own work: from the end of one collective to its beginning of the next, on its own clock. Whoever works longest holds
+the others up, and these spend the difference inside the collective.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from fleet_runner.core.base.plural import counted
-from fleet_runner.core.jobs.event import Area, Event, Role
+from fleet_runner.core.jobs.answer import Answer
+from fleet_runner.core.jobs.event import Role
 from fleet_runner.core.jobs.flight_recorder import Dump, Entry
-from fleet_runner.core.jobs.job import Job
 
 FEWEST = 20
 """Collectives that a rank has to have worked for, and of which all ranks tell."""
@@ -30,8 +30,6 @@ SLOWER = 1.1
 BEGUN = 1_000_000
 """Nanoseconds of work, in the median, below which a difference means nothing."""
 
-CODE = "job.straggler"
-
 
 @dataclass(frozen=True, slots=True)
 class Straggler:
@@ -47,17 +45,17 @@ class Straggler:
     def sentence(self) -> str:
         """Say it."""
         return (
-            f"rank {self.rank} came last to {self.last} of {counted(self.of, 'collective')}: it worked"
-            f" {self.own * 1000:,.0f} ms before each, the others {self.others * 1000:,.0f} ms in the median; without it"
-            f" the job would be up to {self.own / self.others:.1f} times as fast"
+            f"came last to {self.last} of {counted(self.of, 'collective')}: it worked"
+            f" {self.own * 1000:,.0f} ms before each, the others {self.others * 1000:,.0f} ms in the median; without"
+            f" it the job would be up to {self.own / self.others:.1f} times as fast"
         )
 
 
 def find(dumps: Mapping[int, Dump]) -> Straggler | None:
     """Return the rank that holds the others up; None where none does, or it cannot be told.
 
-    Only collectives of the group of all ranks count, which tell when they ended. A rank that is sometimes last, as one
-    always is by chance, is no straggler.
+    Only collectives of the group of all ranks count, and only those that tell when they ended. One rank is always
+    last by chance: that alone makes no straggler.
     """
     work = _work(dumps)
     common = [number for number, mine in work.items() if len(mine) == len(dumps)]
@@ -92,20 +90,22 @@ def _gaps(entries: Iterable[Entry]) -> Iterable[tuple[int, int]]:
         before = each
 
 
-def event(found: Straggler, job: Job) -> Event:
-    """Return it as an event of a job: why the rank is slow its node's evidence has to say."""
-    node = job.ranks.get(found.rank, "")
-    return Event(
-        None, Area.UNKNOWN, Role.SYMPTOM, CODE, found.sentence, node, found.rank, source="flight recorder dumps"
-    )
+def answered(answer: Answer, found: Straggler | None) -> Answer:
+    """Return an answer about a job that nothing ended, with who slows it and what its node alone has.
 
-
-def slowed(job: Job, found: Straggler, around: Iterable[Event]) -> str:
-    """Say who slows a job, and what is known of that rank's node alone: what all nodes have slows none of them."""
-    node = job.ranks.get(found.rank, "")
-    told = [each for each in around if each.node and each.role is not Role.SYMPTOM]
-    elsewhere = {(each.code, each.message) for each in told if each.node != node}
-    alone = [each for each in told if each.node == node and (each.code, each.message) not in elsewhere]
+    What all nodes have slows none of them more than the others.
+    """
+    if found is None or answer.origin is not None:
+        return answer
+    node = answer.job.ranks.get(found.rank, "")
+    told = [each for each in answer.timeline if each.node and each.role is not Role.SYMPTOM]
+    elsewhere = {each.code for each in told if each.node != node}
+    alone = [each for each in told if each.node == node and each.code not in elsewhere]
     why = "; ".join(dict.fromkeys(f"{each.component}: {each.message}" for each in alone[:3]))
-    place = f"{node}: " if node else ""
-    return f"Slowed by one rank: {place}{found.sentence}." + (f" Only there: {why}." if why else "")
+    place = f"rank {found.rank} on {node}" if node else f"rank {found.rank}"
+    return replace(
+        answer,
+        sentence=f"Slowed by one rank: {place} {found.sentence}.{f' Only there: {why}.' if why else ''}",
+        look_at=(place,),
+        todo=(f"compare {place} with the others: GPU clocks, power, PCIe, NVLink, processes on its node, its data",),
+    )

@@ -10,25 +10,19 @@ XID = "NVRM: Xid (PCI:0000:9b:00): 79, pid='<unknown>', name=<unknown>, GPU has 
 ISO = "2026-11-28T02:10:0{}.000000+00:00 "
 
 
-def kinds(code: str) -> tuple[Area, Role]:
-    """Stand for the table of codes."""
-    assert code == "xid.79"
-    return Area.HARDWARE, Role.CAUSE
-
-
 def found(text: str, node: str = "gpu-07") -> list[Event]:
     """Return the events of a log."""
     log = Pasted("log", node)
     log.feed(text)
-    return list(events([log.end()], kinds))
+    return list(events([log.end()]))
 
 
 def test_a_finding_is_an_event_when_it_was_first_and_last_seen() -> None:
     """What was seen once is one event."""
     one = ISO.format(1) + XID
-    assert [(each.at, each.node, each.component) for each in found(one)] == [
-        (at("2026-11-28 02:10:01"), "gpu-07", "GPU 0000:9b:00.0")
-    ]
+    (event,) = found(one)
+    assert (event.at, event.node, event.component) == (at("2026-11-28 02:10:01"), "gpu-07", "GPU 0000:9b:00.0")
+    assert (event.area, event.role) == (Area.HARDWARE, Role.CAUSE)
     assert [each.at for each in found(one + ISO.format(5) + XID)] == [
         at("2026-11-28 02:10:01"),
         at("2026-11-28 02:10:05"),
@@ -43,6 +37,11 @@ def test_times_without_a_date_are_none() -> None:
 
 def test_links_that_went_down() -> None:
     """Each time; other lines and pieces without a line say nothing."""
+    up = ISO.format(1) + "mlx5_core 0000:5e:00.0 ibp94s0: Link down\n" + ISO.format(9)
+    for name, role in (("ibp94s0", Role.CONTEXT), ("ibp95s0", Role.CAUSE)):
+        downs = LinkDowns("gpu-07")
+        downs.feed(f"{up}mlx5_core 0000:5e:00.0 {name}: Link up\n")
+        assert [each.role for each in downs.end()] == [role]
     downs = LinkDowns("gpu-07")
     downs.feed(ISO.format(1) + "mlx5_core 0000:5e:00.0 ibp94s0: Link down\n" + ISO.format(3) + XID)
     downs.feed("nothing of the kind\n")

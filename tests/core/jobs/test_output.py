@@ -130,10 +130,10 @@ def test_who_is_missing_and_who_is_behind() -> None:
     output = JobOutput("x", YEAR)
     output.feed("\n".join(watchdog(rank) for rank in (0, 1, 3)))
     output.end()
-    assert dict(behind(output.waits)) == {2: "rank 2 never joined ALLREDUCE 1204"}
+    assert dict(behind(output.waits)) == {2: "it never joined ALLREDUCE 1204"}
     output.feed(watchdog(2, 1203, "ALLGATHER"))
     output.end()
-    assert dict(behind(output.waits)) == {2: "rank 2 was in ALLGATHER 1203, the others in ALLREDUCE 1204"}
+    assert dict(behind(output.waits)) == {2: "it was in ALLGATHER 1203, the others in ALLREDUCE 1204"}
     assert not dict(behind({}))
 
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from fleet_runner.core.jobs import complaints
 from fleet_runner.core.jobs.clocks import zone_of
-from fleet_runner.core.jobs.event import Area, Role
+from fleet_runner.core.jobs.event import Area, Event, Role
 from fleet_runner.core.jobs.job import Job
 from fleet_runner.core.jobs.output import JobOutput
-from fleet_runner.core.jobs.outputs import placed, said
+from fleet_runner.core.jobs.outputs import job_of, placed, said
 from tests.core.jobs.test_output import at, watchdog
 
 BEGUN, ENDED = at("2026-11-28 00:00:00"), at("2026-11-28 02:20:10")
@@ -91,3 +91,22 @@ def test_waits_without_times_have_none() -> None:
     read = outputs(f"{cut}\n{cut.replace('[Rank 0]', '[Rank 2]')}\n{cut.replace('[Rank 0]', '[Rank 3]')}")
     events, _, _ = said(replace(JOB, ended=None), read)
     assert {each.at for each in events} == {None}
+
+
+def test_logs_alone_describe_a_job() -> None:
+    """Its nodes are those of its ranks and of what happened; logs that say nothing of it tell no time of it."""
+    read = outputs(
+        "2026-11-28 00:10:00 step 1\ngpu-07:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0\n",
+        "2026-11-20 00:00:00 boot\n",
+    )
+    on_node = Event(None, Area.HARDWARE, Role.CAUSE, "xid.79", "gone", "gpu-09")
+    job = job_of(read, (on_node, replace(on_node, node="")))
+    assert (job.nodes, job.begun, job.ended) == (
+        ("gpu-07", "gpu-09"),
+        at("2026-11-28 00:10:00"),
+        at("2026-11-28 00:10:00"),
+    )
+    assert said(job, read[:1]).unsure == (
+        "log 0 tells no time zone, so UTC is assumed; --from and --to (in UTC) would tell",
+    )
+    assert job_of([], ()).ended is None

@@ -1,0 +1,78 @@
+"""Where evidence about a job comes from: its scheduler, the store, and the files that were given."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from fleet_runner.cli.base import session
+from fleet_runner.cli.base.session import errors, whoami
+from fleet_runner.cli.jobs.logs import Logs
+from fleet_runner.core.base.errors import StoreError
+from fleet_runner.core.base.printable import printable
+from fleet_runner.core.jobs import collectives, node_logs
+from fleet_runner.core.jobs.answer import Answer
+from fleet_runner.core.jobs.cause import Reach
+from fleet_runner.core.jobs.event import Event
+from fleet_runner.core.jobs.job import Job
+from fleet_runner.core.jobs.record import Record
+
+if TYPE_CHECKING:
+    from fleet_runner.adapters.store import Store
+    from fleet_runner.settings import Settings
+
+
+class Nowhere:
+    """No store and no scheduler: files alone."""
+
+    def record(self, job_id: str) -> Record:
+        """Return an empty job: nobody can be asked about one."""
+        return Record(Job(job_id, (), 0.0))
+
+    def about(self, job: Job) -> tuple[tuple[Event, ...], Reach]:
+        """Return nothing."""
+        del job
+        return (), Reach()
+
+    def keep(self, answer: Answer, now: float) -> None:
+        """Keep nothing."""
+
+
+class OfFleet(Nowhere):
+    """The scheduler and the store of a fleet's settings."""
+
+    def __init__(self, settings: "Settings", store: "Store") -> None:
+        self._settings = settings
+        self._store = store
+
+    def record(self, job_id: str) -> Record:
+        """Return a job as its scheduler tells it; SchedulerError or SettingsError where that cannot be asked."""
+        from fleet_runner.adapters.schedulers import jobs  # noqa: PLC0415  needs clients that other commands spare
+
+        return jobs.read(self._settings, job_id)
+
+    def keep(self, answer: Answer, now: float) -> None:
+        """Keep an answer; where the store takes none, say so: it was printed all the same."""
+        try:
+            self._store.keep_answer(answer, now, whoami())
+        except StoreError as error:
+            errors.print(printable(f"warning: the answer is not kept: {error}"), markup=False, soft_wrap=True)
+
+
+@contextmanager
+def opened(*, needed: bool) -> Iterator[Nowhere]:
+    """Open what a fleet has for the length of a command; without `needed` files are enough and nothing is opened."""
+    if not needed:
+        yield Nowhere()
+        return
+    with session.opened() as (settings, store):
+        yield OfFleet(settings, store)
+
+
+def of_logs(logs: Logs, job: Job) -> tuple[Event, ...]:
+    """Return what logs of nodes and flight recorder dumps say."""
+    dumps = collectives.analyse(logs.dumps, len(job.ranks)) if logs.dumps else []
+    return (
+        *node_logs.events(logs.read),
+        *(event for downs in logs.downs for event in downs.end()),
+        *dumps,
+    )

@@ -1,0 +1,96 @@
+"""The rank that all others wait for, by what each works between collectives on its own clock."""
+
+import random
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet_runner.core.jobs.cause import decide
+from fleet_runner.core.jobs.event import Area, Event, Role
+from fleet_runner.core.jobs.flight_recorder import Dump, Entry, Group, State
+from fleet_runner.core.jobs.job import Job
+from fleet_runner.core.jobs.straggler import FEWEST, answered, find
+
+STEP = 50_000_000
+"""Nanoseconds that a rank works before each collective."""
+
+
+def dumps(ranks: int, steps: int, slow: dict[int, float], seed: int = 1) -> dict[int, Dump]:
+    """Return the dumps of a job whose clocks differ by seconds; `slow` says by how many times as long ranks work."""
+    chance = random.Random(seed)
+    ends = [0] * ranks
+    found: dict[int, list[Entry]] = {rank: [] for rank in range(ranks)}
+    for number in range(1, steps + 1):
+        begun = [ends[rank] + int(STEP * chance.gauss(1, 0.02) * slow.get(rank, 1)) for rank in range(ranks)]
+        over = max(begun) + 3_000_000
+        for rank in range(ranks):
+            apart = rank * 1_500_000_000
+            found[rank].append(
+                Entry("0", "default_pg", number, number, 0, number, "nccl:all_reduce", is_p2p=False,
+                      state=State.COMPLETED, created=begun[rank] + apart, completed=over + apart)
+            )  # fmt: skip
+        ends = [over] * ranks
+    group = Group("0", "default_pg", tuple(range(ranks)))
+    return {rank: Dump(rank, "2.10", "2.27", (group,), tuple(entries)) for rank, entries in found.items()}
+
+
+@given(st.integers(4, 12), st.data(), st.floats(1.2, 5), st.integers(0, 1000))
+def test_the_rank_that_works_longest_is_found(ranks: int, data: st.DataObject, times: float, seed: int) -> None:
+    """Whichever it is, and however far the clocks are apart."""
+    slow = data.draw(st.integers(0, ranks - 1))
+    found = find(dumps(ranks, 40, {slow: times}, seed))
+    assert found is not None
+    assert found.rank == slow
+    assert abs(found.own / found.others - times) < 0.2 * times
+
+
+@given(st.integers(4, 12), st.integers(0, 1000))
+def test_where_all_work_alike_nobody_is_named(ranks: int, seed: int) -> None:
+    """One is always last by chance."""
+    assert find(dumps(ranks, 40, {}, seed)) is None
+
+
+def test_too_little_names_nobody() -> None:
+    """Few ranks, few collectives, two slow ones by turns, no times, other groups."""
+    assert find(dumps(3, 40, {1: 2})) is None
+    assert find(dumps(4, FEWEST, {1: 2})) is None
+    assert find({}) is None
+    made = dumps(4, 40, {1: 2})
+    assert find(made) is not None
+    short = {rank: replace(each, entries=tuple(replace(entry, completed=None) for entry in each.entries))
+             for rank, each in made.items()}  # fmt: skip
+    assert find(short) is None
+    part = {rank: replace(each, groups=(Group("0", "", (0, 1)),)) for rank, each in made.items()}
+    assert find(part) is None
+    tiny = {
+        rank: replace(each, entries=tuple(
+            replace(entry, created=(entry.created or 0) // 1000, completed=(entry.completed or 0) // 1000)
+            for entry in each.entries
+        ))
+        for rank, each in made.items()
+    }  # fmt: skip
+    assert find(tiny) is None
+
+
+def test_what_only_its_node_has_may_be_why() -> None:
+    """What all nodes have slows none of them; a job that something ended is not slow."""
+    job = Job("7", ("gpu-00", "gpu-01"), 0.0, 100.0, state="COMPLETED", ranks={0: "gpu-00", 1: "gpu-01"})
+    hot = Event(
+        90.0, Area.HARDWARE, Role.CONTEXT, "gpu.hw_slowdown", "it is slowed down", "gpu-01", component="GPU 3"
+    )
+    logged = [replace(hot, code="cpu.logged", node=node) for node in job.nodes]
+    answer = decide(job, (hot, *logged))
+    found = find(dumps(4, 40, {1: 2}))
+    told = answered(answer, found)
+    assert told.sentence.startswith(
+        "Slowed by one rank: rank 1 on gpu-01 came last to 39 of 39 collectives: it worked"
+    )
+    assert told.sentence.endswith("Only there: GPU 3: it is slowed down.")
+    assert told.look_at == ("rank 1 on gpu-01",)
+    nowhere = answered(decide(replace(job, ranks={}), ()), found)
+    assert nowhere.sentence.startswith("Slowed by one rank: rank 1 came last")
+    assert "Only there" not in nowhere.sentence
+    assert answered(answer, None) == answer
+    ended = decide(job, (replace(hot, role=Role.CAUSE),))
+    assert answered(ended, found) == ended
