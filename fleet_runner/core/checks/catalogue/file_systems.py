@@ -71,6 +71,30 @@ LOGGED = (
     ),
     Known(
         Rule(
+            "fs.server",
+            "was lost; in progress operations",
+            re.compile(
+                r"Lustre(?:Error: \d{1,4}-\d{1,2})?: \S{1,120}: Connection to (?P<what>[\w.-]{1,80}) \(at [^)\n]{1,80}\)"
+                r" was lost; in progress operations"
+            ),
+        ),
+        Remedy.RECORD,
+        "the file server did not answer for a while",
+    ),
+    Known(
+        Rule(
+            "fs.evicted",
+            "This client was evicted by ",
+            re.compile(
+                r"LustreError: (?:\d{1,4}-\d{1,2}: )?\S{1,120}: This client was evicted by (?P<what>[\w.-]{1,80});"
+                r" (?P<why>in progress operations using this service will fail)"
+            ),
+        ),
+        Remedy.RECORD,
+        "the file server threw the node out, and what was read or written there failed",
+    ),
+    Known(
+        Rule(
             "fs.locks",
             "Lock reclaim failed",
             re.compile(r"(?:NFS: )?nfs4_reclaim_open_state: (?P<why>Lock reclaim failed)"),
@@ -159,6 +183,11 @@ CHECK = Check(
         Code("fs.full", (Remedy.WATCH,), "less space, or fewer inodes, left than `file_systems` asks for"),
         Code("fs.locks", (Remedy.WATCH,), "a file server came back and did not give programs their locks back"),
         Code("fs.server", (Remedy.RECORD,), "a file server did not answer for a while; no fault of the node"),
+        Code(
+            "fs.evicted",
+            (Remedy.RECORD,),
+            "a Lustre server threw the node out, and what programs read or wrote there failed",
+        ),
     ),
     source="The profile's `file_systems`; Meta's GCM warns at 80 % used and fails at 85 %; the log's messages are"
     " those that gpud looks for.",

@@ -68,6 +68,31 @@ def test_what_the_kernel_logs_has_its_remedy() -> None:
     }
 
 
+LUSTRE = """\
+2026-11-28T02:00:00,000000+00:00 Linux version 6.8.0
+2026-11-28T02:10:00,000000+00:00 Lustre: scratch-OST0001-osc-ff01: Connection to scratch-OST0001 (at 10.0.0.9@o2ib)\
+ was lost; in progress operations using this service will wait for recovery to complete
+2026-11-28T02:10:09,000000+00:00 LustreError: 166-1: MGC10.0.0.8@o2ib: Connection to MGS (at 10.0.0.8@o2ib) was lost;\
+ in progress operations using this service will fail
+2026-11-28T02:11:00,000000+00:00 LustreError: 167-0: scratch-MDT0000-mdc-ffff0001: This client was evicted by\
+ scratch-MDT0000; in progress operations using this service will fail.
+2026-11-28T02:12:00,000000+00:00 Lustre: scratch-OST0001-osc-ffff0001: Connection restored to 10.0.0.9@o2ib
+"""
+
+
+def test_lustre_servers_that_were_away_or_threw_the_node_out_are_recorded() -> None:
+    """It is no fault of the node, and the first thing that a job's owner asks. What quotes it counts for nothing."""
+    found = {(each.code, each.component): each.message for each in host("file_systems", dmesg=LUSTRE).findings}
+    assert found.keys() == {
+        ("fs.server", "scratch-OST0001"),
+        ("fs.server", "MGS"),
+        ("fs.evicted", "scratch-MDT0000"),
+    }
+    assert "logged once, last at 2026-11-28 02:11:00 UTC" in found["fs.evicted", "scratch-MDT0000"]
+    quoted = LUSTRE.replace("+00:00 Lustre", "+00:00 logger: Lustre")
+    assert host("file_systems", dmesg=quoted).findings == ()
+
+
 def test_a_mount_whose_options_are_not_told_is_unknown() -> None:
     """Nobody knows whether it can be written to."""
     silent = MOUNTS.replace('"options": "rw,noatime,attr2"', '"options": null')
