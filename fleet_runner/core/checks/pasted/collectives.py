@@ -5,9 +5,10 @@ went different ways, which is no hardware's doing.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from fleet_runner.core.base.plural import counted
+from fleet_runner.core.base.ranks import SHOWN, named
 from fleet_runner.core.checks.parsers import torch_watchdog
 from fleet_runner.core.checks.parsers.torch_watchdog import Wait
 from fleet_runner.core.checks.pasted.told import Part
@@ -17,9 +18,6 @@ UNEVEN = frozenset({"ALLTOALL", "ALLTOALL_BASE", "SEND", "RECV", "GATHER", "SCAT
 
 WHOLE = frozenset({"", "0"})
 """Process groups whose ranks are numbered from 0 without a gap: the job's own; where none is told, it likely is."""
-
-SHOWN = 8
-"""Ranks that a sentence names."""
 
 
 def timeouts(text: str, node: str) -> Part:
@@ -78,19 +76,19 @@ def _waiting(group: str, waits: Sequence[Wait]) -> Iterator[str]:
         )
     if 0 < len(silent) < len(known):
         yield (
-            f"{_named(silent)} of 0 to {max(known)} told of no timeout: never joined {place}, or ended before; look"
+            f"{named(silent)} of 0 to {max(known)} told of no timeout: never joined {place}, or ended before; look"
             " at the output and the node of each first"
         )
     elif not behind:
         yield (
-            f"{_named(known)} waited {max(each.seconds for each in waits):.0f} s in {place}, and nobody is behind in"
+            f"{named(known)} waited {max(each.seconds for each in waits):.0f} s in {place}, and nobody is behind in"
             " what was pasted; what tells: the output of all ranks, their flight recorder dumps"
             " (TORCH_NCCL_TRACE_BUFFER_SIZE=2000, TORCH_NCCL_DUMP_ON_TIMEOUT=1), the kernel logs of their nodes"
         )
 
 
 def _told(ranks: dict[str, list[int]]) -> str:
-    return "; ".join(f"{what} on {_named(who)}" for what, who in sorted(ranks.items()))
+    return "; ".join(f"{what} on {named(who)}" for what, who in sorted(ranks.items()))
 
 
 def _size(each: Wait) -> str:
@@ -102,16 +100,3 @@ def _ranks_by(waits: Iterable[Wait], key: Callable[[Wait], str]) -> dict[str, li
     for each in waits:
         found[key(each)].append(each.rank)
     return found
-
-
-def _named(ranks: Collection[int]) -> str:
-    """Return "rank 3", or "ranks 0 to 3, 7": neighbours as one."""
-    spans: list[list[int]] = []
-    for rank in sorted(ranks):
-        if spans and rank == spans[-1][1] + 1:
-            spans[-1][1] = rank
-        else:
-            spans.append([rank, rank])
-    told = [f"{first}" if first == last else f"{first} to {last}" for first, last in spans[:SHOWN]]
-    more = f" and {len(spans) - SHOWN} more" if len(spans) > SHOWN else ""
-    return f"{'rank' if len(ranks) == 1 else 'ranks'} {', '.join(told)}{more}"
