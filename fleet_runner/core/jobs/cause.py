@@ -15,6 +15,7 @@ from fleet_runner.core.jobs import complaints
 from fleet_runner.core.jobs.answer import Answer
 from fleet_runner.core.jobs.event import Area, Event, Role
 from fleet_runner.core.jobs.job import Job
+from fleet_runner.core.jobs.record import KINDS
 
 LEAD = 600.0
 """Seconds before the first symptom in which its cause is looked for."""
@@ -120,7 +121,9 @@ def _around(job: Job, events: Sequence[Event]) -> tuple[float, float]:
     Symptoms that are followed by an hour without any were survived, like faults.
     """
     waited = sorted(
-        each.at for each in events if each.role is Role.SYMPTOM and each.at is not None and _of_job(each, job)
+        each.at
+        for each in events
+        if each.role is Role.SYMPTOM and each.at is not None and _of_job(each, job) and not _is_end(each, job)
     )
     last = (
         job.ended
@@ -133,6 +136,11 @@ def _around(job: Job, events: Sequence[Event]) -> tuple[float, float]:
     for at in reversed(waited):
         first = at if first - at <= LONG_LEAD else first
     return max(job.begun, first - LEAD), first + SLACK
+
+
+def _is_end(event: Event, job: Job) -> bool:
+    """Return whether an event is only the scheduler's word that the job ended: what led to it may be an hour old."""
+    return event.code in KINDS and job.ended is not None and event.at is not None and event.at >= job.ended - 1
 
 
 def _within(event: Event, since: float, until: float) -> bool:
@@ -219,7 +227,8 @@ def _what(event: Event) -> tuple[Area, str]:
 def _look_at(job: Job, symptoms: Sequence[Event]) -> tuple[str, ...]:
     """Return where to look first: a node that the scheduler lost, a rank that others waited for, who ended first."""
     named = [each for each in symptoms if each.code in {complaints.NODE_LOST, complaints.BEHIND}]
-    named += [each for each in symptoms if each.code in {complaints.KILLED, complaints.ENDED}][:1]
+    first = {complaints.KILLED, complaints.ENDED, "job.failed"}
+    named += [each for each in symptoms if each.code in first and (each.node or each.rank is not None)][:1]
     places = [job.failed_node] if job.failed_node else []
     places += [place for each in named if (place := _place(each, job))]
     return tuple(dict.fromkeys(places))

@@ -16,13 +16,14 @@ class Record:
 
 
 KINDS: dict[str, tuple[Area, Role]] = {
-    "job.node_failed": (Area.HARDWARE, Role.CAUSE),
+    # The scheduler lost a node: its daemon, its network or the node itself.
+    "job.node_failed": (Area.UNKNOWN, Role.SYMPTOM),
     "job.out_of_memory": (Area.SOFTWARE, Role.CAUSE),
-    "job.out_of_time": (Area.SOFTWARE, Role.CAUSE),
-    # A person or the scheduler itself ended it: nobody's fault.
-    "job.cancelled": (Area.UNKNOWN, Role.CAUSE),
-    "job.preempted": (Area.UNKNOWN, Role.CAUSE),
-    "job.evicted": (Area.UNKNOWN, Role.CAUSE),
+    # A limit, a person or the scheduler itself ended it; what hangs reaches its limit, too.
+    "job.out_of_time": (Area.UNKNOWN, Role.CONTEXT),
+    "job.cancelled": (Area.UNKNOWN, Role.CONTEXT),
+    "job.preempted": (Area.UNKNOWN, Role.CONTEXT),
+    "job.evicted": (Area.UNKNOWN, Role.SYMPTOM),
     "job.deleted": (Area.UNKNOWN, Role.CONTEXT),
     # A process ended with a status or by a signal: what made it do so is for its output, and for its nodes, to say.
     "job.failed": (Area.UNKNOWN, Role.SYMPTOM),

@@ -74,7 +74,8 @@ def test_a_fault_before_the_last_step_was_survived() -> None:
 
 def test_without_a_symptom_the_jobs_end_counts() -> None:
     """Watchdogs wait long before they end a job, so an hour is looked back."""
-    assert decide(JOB, (replace(FELL_OFF, at=ENDED - 3000),)).origin is not None
+    end = Event(ENDED, Area.UNKNOWN, Role.SYMPTOM, "job.failed", "it ended with exit code 1")
+    assert decide(JOB, (replace(FELL_OFF, at=ENDED - 3000), end)).origin is not None
     assert decide(JOB, (replace(FELL_OFF, at=ENDED - 4000),)).origin is None
     running = replace(JOB, ended=None)
     assert decide(running, (FELL_OFF,)).origin == FELL_OFF

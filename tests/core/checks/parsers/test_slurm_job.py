@@ -137,7 +137,7 @@ def test_of_runs_that_were_requeued_the_newest_that_began_is_told() -> None:
     found = parse([died, step, waits], "4711")
     assert (found.job.failed_node, found.job.restarts, found.job.gpus) == ("gpu-02", 0, 32)
     assert ends(found) == [("job.node_failed", "gpu-02", "job 4711 ended because Slurm lost a node of it")]
-    assert (found.events[0].area, found.events[0].role) == (Area.HARDWARE, Role.CAUSE)
+    assert (found.events[0].area, found.events[0].role) == (Area.UNKNOWN, Role.SYMPTOM)
     assert found.notes == ("Slurm keeps 2 runs of job 4711, which was requeued; this is the newest that has begun.",)
     assert (parse([died, step, again], "4711").job.state, parse([died, again], "4711").job.restarts) == ("RUNNING", 1)
     old = ["|".join(line.split("|")[:12] + line.split("|")[14:]) for line in (died, again)]
