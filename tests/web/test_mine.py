@@ -15,6 +15,10 @@ from playwright.sync_api import Browser
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.access.roles import Role
 from fleet_runner.core.inventory.records import Device, Fleet
+from fleet_runner.core.jobs.cause import decide
+from fleet_runner.core.jobs.event import Area, Event
+from fleet_runner.core.jobs.event import Role as Part
+from fleet_runner.core.jobs.job import Job
 from fleet_runner.core.lifecycle.actions import OpenTicket, SetCondition
 from fleet_runner.core.lifecycle.runs import Held
 from fleet_runner.core.lifecycle.states import Condition, State
@@ -189,3 +193,29 @@ def test_a_tenants_pages_read_well(site: Served, browser: Browser, size: tuple[i
             accessible(page)
             fits(page)
             shot(page, f"mine-node-{size[0]}-{'dark' if dark else 'light'}")
+
+
+def test_jobs_that_died_are_told_to_whose_nodes_they_ran_on(store: Store, tmp_path: Path) -> None:
+    devices = [
+        Device(f"n{number}", "h100", "gpu-server", "hall", tenant=("Acme", "Globex")[number]) for number in (0, 1)
+    ]
+    store.register(devices, NOW - 90 * 86_400)
+    fell_off = Event(NOW - 3_700, Area.HARDWARE, Part.CAUSE, "xid.79", "of leaf-7", "n0", component="GPU 3")
+    for job, nodes, ended in (
+        ("4711", ("n0",), NOW - 3_600),
+        ("4712", ("n0", "n1"), NOW - 60),
+        ("4", ("n0",), NOW - 1e7),
+    ):
+        answer = decide(Job(job, nodes, ended - 9_000, ended, state="FAILED"), (fell_off,))
+        store.keep_answer(answer, NOW, "alice")
+    fleet = Fleet(("hall",), {}, TYPES, {each.name: each for each in devices}, ())
+    with served(store, fleet, tmp_path) as site:
+        with site.client(Role.TENANT, "Acme") as client:
+            text = client.get("/mine").text
+        with site.client(Role.TENANT, "Globex") as client:
+            assert "Your jobs" not in client.get("/mine").text
+    assert "Job 4711: hardware" in text
+    assert "It began on n0: Xid 79, the GPU has fallen off the bus." in text
+    assert "4712" not in text
+    assert "Job 4:" not in text
+    assert "leaf-7" not in text

@@ -8,12 +8,14 @@ import csv
 import io
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from fleet_runner.core.access.roles import Who
+from fleet_runner.core.access.tenant_jobs import TenantJob, jobs
 from fleet_runner.core.access.tenants import NodeForTenant, availability, cell, happened, standing
 from fleet_runner.core.base.durations import age
 from fleet_runner.core.base.natural_order import natural
@@ -37,6 +39,9 @@ PAGE, LINES = 100, 200
 
 COLUMNS = ("node", "status", "since", "what is being done", "what happens next", "expected back by",
            "served, percent", "of")  # fmt: skip
+
+ANSWERS, JOBS = 2_000, 50
+"""Newest answers that are looked through for a tenant's, and their jobs that are shown."""
 
 LATELY = "the last 30 days"
 """What a node's share is of, where it was in service all that time."""
@@ -74,6 +79,7 @@ def mine(
         planned=sum(each.standing.kind == "planned" for each in found),
         mean=sum(shares) / len(shares) if shares else None,
         span=_span_of_all(counted),
+        jobs=died(here, who),
     )
 
 
@@ -111,6 +117,12 @@ def node(request: Request, here: Here, who: Owns, name: str) -> HTMLResponse:
         happened=told[:LINES],
         cut=len(told) > LINES,
     )
+
+
+def died(here: Site, who: Who) -> list[TenantJob]:
+    """Return a tenant's jobs that died lately, of those whose end was looked into."""
+    answers = here.store.answers_whole(here.clock() - SPAN, ANSWERS)
+    return list(islice(jobs(answers, names(here.fleet(), who.tenant)), JOBS))
 
 
 def names(fleet: Fleet | None, tenant: str) -> tuple[str, ...]:

@@ -70,6 +70,13 @@ class JobAnswerMethods:
             rows = connection.execute(mine).all()
         return tuple(_answer(row, {}) for row in reversed(rows))
 
+    def answers_whole(self, since: float, limit: int) -> tuple[KeptAnswer, ...]:
+        """Return the newest `limit` answers about jobs that ended since a moment, newest first, with their bodies."""
+        mine = select(*_COUNTED, job_answers.c.body).where(job_answers.c.ended >= since)
+        newest = mine.order_by(job_answers.c.ended.desc(), job_answers.c.id.desc()).limit(limit)
+        with self._database.read() as connection:
+            return tuple(_answer(row, row.body) for row in connection.execute(newest).all())
+
     def answer_of(self, job: str) -> KeptAnswer | None:
         """Return the answer about a job's last end that was looked into; None where there is none."""
         mine = select(*_COUNTED, job_answers.c.body).where(job_answers.c.job == bounds.key(job))
