@@ -22,7 +22,7 @@ class Family(StrEnum):
     CPU = "CPU"
     PCIE = "PCIe board or slot"
     NIC = "NIC or HCA"
-    CABLE = "cable, transceiver or link"
+    CABLE = "cable or link"
     SWITCH = "network switch"
     DISK = "disk"
     FILE_SYSTEM = "file system"

@@ -68,7 +68,8 @@ def _job_run(mine: Sequence[KeptAnswer], assumed: Assumed) -> JobRun:
 
 
 def _unproductive(found: Interruption | None, assumed: Assumed) -> float:
-    return 0.0 if found is None else found.still + found.redone(assumed)
+    """Return what of a run was lost at its end; a program's own failures are left out, as Meta leaves them out."""
+    return found.still + found.redone(assumed) if found is not None and found.is_infrastructure else 0.0
 
 
 def together(runs: Sequence[JobRun]) -> float | None:

@@ -73,10 +73,11 @@ AREAS = {
 
 def sentences(found: JobFigures) -> tuple[str, ...]:
     """Return what the figures say: rates, training time, and what is not in them."""
-    rest = f"; {counted(found.planned, 'answer')} more {'is' if found.planned == 1 else 'are'} about jobs that run, "
-    rest += "ended well, or as somebody asked"
-    said = f"{counted(found.interruptions, 'interruption')}{rest if found.planned else ''}."
-    lines = [f"{said} Jobs that nobody asked about are in none of these figures.", _rate(found)]
+    lines = ["Jobs that nobody asked about are in none of these figures.", _rate(found)]
+    if found.planned:
+        verb = "is" if found.planned == 1 else "are"
+        more = f"{counted(found.planned, 'answer')} {verb} about jobs that run, ended well, or as somebody asked."
+        lines[0] = f"{more} {lines[0]}"
     if found.ettr is not None:
         lines.append(
             f"Of the time of the jobs that were looked into, {percent(found.ettr)} was progress (ETTR). Few jobs that"
@@ -108,8 +109,8 @@ def _rate(found: JobFigures) -> str:
     each = found.rate.each
     thousand = Between(1_000 * each.value, 1_000 * (each.low or 0.0), 1_000 * (each.high or 0.0))
     return (
-        f"In {days_} in production, infrastructure interrupted {amount(thousand.value)} jobs in 1,000 node days"
-        f" ({within(thousand, amount)}, 95 % interval)."
+        f"In {days_} in production, infrastructure interrupted a job {amount(thousand.value)} times in 1,000 node"
+        f" days ({within(thousand, amount)}, 95 % interval)."
     )
 
 
@@ -120,7 +121,7 @@ def cause_rows(found: JobFigures) -> tuple[CauseRow, ...]:
 
 
 def _cause(row: Cause, between: str) -> CauseRow:
-    mine = (f"{row.interruptions:,}", percent(row.share)) if row.family else ("not told apart", DASH)
+    mine = (f"{row.interruptions:,}", percent(row.share)) if row.family else (DASH, DASH)
     theirs = (DASH, DASH)
     if row.published is not None and row.published_share is not None:
         theirs = (f"{row.published:,}", percent(row.published_share))

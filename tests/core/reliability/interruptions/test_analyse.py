@@ -37,7 +37,7 @@ def test_answers_about_jobs_that_ended_well_are_no_interruptions() -> None:
     found = figures(told(None, state="COMPLETED"))
     assert (found.interruptions, found.planned, found.ettr) == (0, 1, 1.0)
     assert words.summary(found) == "1 job was looked into, and none of them was interrupted."
-    assert words.sentences(found)[0].startswith("0 interruptions; 1 answer more is about jobs that run")
+    assert words.sentences(found)[0].startswith("1 answer is about jobs that run, ended well, or as somebody asked.")
     assert words.sentences(found)[1] == "Infrastructure interrupted no job in 200 node days in production."
     assert words.cause_rows(found)[0].between == "–"  # noqa: RUF001  a dash
     (row,) = words.size_rows(found)
@@ -62,14 +62,14 @@ def test_all_of_it_is_counted_and_said() -> None:
         "4 interruptions of jobs: 1 by hardware, 1 by storage, 1 by software, 1 by a cause that is not known; "
     )
     said = " ".join(words.sentences(found))
-    assert "4 interruptions. Jobs that nobody asked about" in said
-    assert "infrastructure interrupted 15 jobs in 1,000 node days (" in said
+    assert "Jobs that nobody asked about" in said
+    assert "infrastructure interrupted a job 15 times in 1,000 node days (" in said
     assert "(ETTR)" in said
     assert "(goodput)" in said
     rows = {row.name: row for row in words.cause_rows(found)}
     assert rows["GPU"].between.startswith("200 d (")
     assert rows["software"].between == "–"  # noqa: RUF001  a dash
-    assert rows["unplanned maintenance of hosts"].interruptions == "not told apart"
+    assert rows["unplanned maintenance of hosts"].interruptions == "–"  # noqa: RUF001  a dash
     assert [row[3] for row in words.time_rows(found)] == ["1 of 1", "1 of 1", "1 of 1"]
     assert [row.name for row in words.lost_rows(found)][-2:] == ["together", "waiting for the next run"]
     assert [row.nodes for row in words.size_rows(found)] == ["1", "2 to 7"]

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet_runner.core.jobs.event import Area
 from fleet_runner.core.jobs.kept import KeptAnswer
 from fleet_runner.core.reliability.interruptions.failure_rates import often
 from fleet_runner.core.reliability.interruptions.interruption import Assumed
@@ -27,6 +28,12 @@ def test_a_job_that_was_interrupted_and_ran_again() -> None:
     (run,) = job_runs([again, told()], ASSUMED)
     assert run == JobRun(2, 12 * HOUR, 12 * HOUR - 600.0 - 1_800.0 - 300.0, 12 * HOUR + 300.0, 1)
     assert run.ratio == pytest.approx((12 * HOUR - 2_700.0) / (12 * HOUR + 300.0))
+
+
+def test_what_the_program_did_itself_is_no_loss() -> None:
+    """Of jobs that differ in whose doing their end was."""
+    ends = [told(fallen(area=area, blur=0.0), id=area) for area in (Area.SOFTWARE, Area.FABRIC)]
+    assert [run.productive for run in job_runs(ends, ASSUMED)] == [10 * HOUR, 10 * HOUR - 600.0 - 1_800.0]
 
 
 def test_a_job_that_runs_tells_nothing_and_work_by_hand_is_a_job_each() -> None:
