@@ -17,6 +17,7 @@ from fleet_runner.core.reliability.report.rows import Span, last_week, week
 
 if TYPE_CHECKING:
     from fleet_runner.cli.reliability.report_ahead import Ahead
+    from fleet_runner.core.reliability.interruptions.analyse import JobFigures
 
 QUIET = 2.0
 """Seconds after which it is said what is being read."""
@@ -38,24 +39,33 @@ def report(
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="default: report-WEEK.html here")] = None,
     force: Annotated[bool, typer.Option("--force", help="overwrite an existing file")] = False,
     json: Annotated[bool, typer.Option("--json", help="print figures as JSON and write no page")] = False,
+    checkpoint_minutes: Annotated[
+        float, typer.Option(metavar="MINUTES", help="between two checkpoints of a job; half is taken to be lost")
+    ] = 60.0,
+    restart_minutes: Annotated[
+        float, typer.Option(metavar="MINUTES", help="from a job's start to its first new step")
+    ] = 5.0,
 ) -> None:
     """Write the weekly report as one HTML page: bring-up times, failures by cause, remedies, nodes to watch."""
     now = time.time()
-    from fleet_runner.cli.reliability import report_ahead  # noqa: PLC0415  other commands draw nothing
+    from fleet_runner.cli.reliability import report_ahead, report_jobs  # noqa: PLC0415  other commands draw nothing
+    from fleet_runner.core.reliability.interruptions import words as job_words  # noqa: PLC0415  it needs numpy
 
+    assumed = report_jobs.assumed(checkpoint_minutes, restart_minutes)
     span = _span(week_, since, until, now)
     path = output or Path(_name(span, week_))
     if not json and not force and path.exists():
         raise FleetError(f"{path}: the file exists already; name another, or overwrite it with --force")
     with opened() as (_, store):
         found = store.report_rows(span, progress(time.monotonic()))
+        jobs = report_jobs.job_figures(store, found.stories, span, now, assumed)
         tomorrow = report_ahead.ahead(store)
     this, before = figures(found, span, now), figures(found, span.before(), now)
     if json:
-        print_json({**plain(this, before), "ahead": report_ahead.plain(tomorrow)})
+        print_json({**plain(this, before), "jobs": report_jobs.plain(jobs), "ahead": report_ahead.plain(tomorrow)})
         return
-    _write(path, html(this, before, now, tomorrow))
-    for sentence in words.summary(this, before):
+    _write(path, html(this, before, now, tomorrow, jobs))
+    for sentence in (*words.summary(this, before), job_words.summary(jobs)):
         console.print(sentence, markup=False, soft_wrap=True)
     console.print(f"written to {path}", markup=False, soft_wrap=True)
 
@@ -70,12 +80,17 @@ def progress(began: float) -> Callable[[str], None]:
     return say
 
 
-def html(found: Figures, before: Figures, now: float, tomorrow: "Ahead | None" = None) -> str:
+def html(
+    found: Figures, before: Figures, now: float, tomorrow: "Ahead | None" = None, jobs: "JobFigures | None" = None
+) -> str:
     """Return the page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  other commands render nothing
 
     from fleet_runner.cli.reliability.report_ahead import NOTHING, sheet  # noqa: PLC0415  likewise
     from fleet_runner.core.base.printable import printable  # noqa: PLC0415  likewise
+    from fleet_runner.core.reliability.interruptions import words as job_words  # noqa: PLC0415  it needs numpy
+    from fleet_runner.core.reliability.interruptions.analyse import JobFigures  # noqa: PLC0415  likewise
+    from fleet_runner.core.reliability.interruptions.interruption import Assumed  # noqa: PLC0415  likewise
 
     loader = PackageLoader("fleet_runner.cli")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
@@ -84,6 +99,8 @@ def html(found: Figures, before: Figures, now: float, tomorrow: "Ahead | None" =
     return environment.get_template("report.html").render(
         found=found,
         ahead=tomorrow or NOTHING,
+        jobs=jobs or JobFigures(Assumed()),
+        job_words=job_words,
         sheet=sheet(),
         now=now,
         end=min(now, found.span.until),

@@ -36,7 +36,7 @@ class KeptAnswer:
     at: float
     told_at: float
     by: str
-    body: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    body: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
 
 def kept(answer: Answer, at: float, by: str) -> KeptAnswer:

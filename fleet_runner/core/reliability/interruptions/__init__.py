@@ -1,0 +1,1 @@
+"""Interruptions of jobs: their causes, how long repairs took, what they cost, and how often they come."""
