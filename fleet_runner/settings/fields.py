@@ -207,7 +207,9 @@ class Settings(BaseSettings):
         180.0, ge=0, description="how long cleared alarms, steps of closed boots and sent updates are kept; 0: always"
     )
     keep_trend_days: float = Field(
-        400.0, ge=0, description="how long daily numbers of parts, their faults, predictions and answers about jobs are kept"
+        400.0,
+        ge=0,
+        description="how long daily numbers of parts, their faults, predictions and answers about jobs are kept",
     )
     source_schedule: str = Field(KNOWN["source"].default, description="when a runner reads the source of truth again")
     trend_schedule: str = Field(

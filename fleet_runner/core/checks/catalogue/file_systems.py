@@ -74,8 +74,8 @@ LOGGED = (
             "fs.server",
             "was lost; in progress operations",
             re.compile(
-                r"Lustre(?:Error: \d{1,4}-\d{1,2})?: \S{1,120}: Connection to (?P<what>[\w.-]{1,80}) \(at [^)\n]{1,80}\)"
-                r" was lost; in progress operations"
+                r"Lustre(?:Error: \d{1,4}-\d{1,2})?: \S{1,120}: Connection to (?P<what>[\w.-]{1,80})"
+                r" \(at [^)\n]{1,80}\) was lost; in progress operations"
             ),
         ),
         Remedy.RECORD,
