@@ -29,6 +29,12 @@ CARRIED_OUT: dict[Remedy, Event] = {**EVENTS, Remedy.REFLASH: Event.FIRMWARE_NEE
 TOGETHER = 10 * MINUTE
 """How near to each other GPUs fail in one crash; our judgement."""
 
+AT_ONCE = 2 * MINUTE
+"""How near to each other nodes fail as one job on all of them crashes; our judgement."""
+
+MANY = 2
+"""Other nodes that fail alike, so that it is their job and no coincidence."""
+
 ORDER = tuple(Remedy)
 """From the mildest to the hardest, as Remedy lists them."""
 
@@ -124,22 +130,29 @@ def _raised(view: View) -> Iterable[Call]:
     for alarm in view.alarms:
         if alarm.authenticated and alarm.raised_at is not None and alarm.last_at >= view.node.since:
             call = _of_alarm(alarm, view.rules.of(view.node.device_type, alarm.code))
-            own = call.remedy is Remedy.TRIAGE and _of_application(alarm, view.alarms)
+            own = call.remedy is Remedy.TRIAGE and _of_application(alarm, view)
             yield replace(call, remedy=Remedy.RECORD) if own else call
 
 
-def _of_application(alarm: Alarm, alarms: Iterable[Alarm]) -> bool:
-    """Whether other GPUs of the node failed in the same way at the same time: then the work is to blame, not a GPU.
+def _of_application(alarm: Alarm, view: View) -> bool:
+    """Whether other GPUs failed in the same way at the same time: then the work is to blame, not a GPU.
 
-    One GPU that fails alone, again and again, stays suspect.
+    One other GPU of the node is enough; of one job on many nodes, GPUs of MANY others. One GPU that fails alone,
+    again and again, stays suspect.
     """
-    return alarm.code in OF_APPLICATIONS and any(
-        other.code == alarm.code
-        and other.component != alarm.component
-        and other.authenticated
-        and abs(other.last_at - alarm.last_at) <= TOGETHER
-        for other in alarms
-    )
+    if alarm.code not in OF_APPLICATIONS:
+        return False
+    here = any(each.component != alarm.component for each in _with(alarm, view.alarms, TOGETHER))
+    return here or len({each.node for each in _with(alarm, view.alike, AT_ONCE)} - {alarm.node}) >= MANY
+
+
+def _with(alarm: Alarm, others: Iterable[Alarm], seconds: float) -> list[Alarm]:
+    """Return authenticated alarms with the same code that happened within so many seconds."""
+    return [
+        each
+        for each in others
+        if each.code == alarm.code and each.authenticated and abs(each.last_at - alarm.last_at) <= seconds
+    ]
 
 
 def _of_alarm(alarm: Alarm, following: Following) -> Call:

@@ -50,7 +50,8 @@ class View:
     when its stay was or is a rollout's pause; `called_off`, why a rollout asks its pending remedy no more. `flash` is
     the open one of a node in `firmware_failed`. `tested` says whether its device type's profile asks for active
     tests in service; `rounds` are their newest runs that came to an answer or gave way, where the last one gave way.
-    `alarms` are those that stand, raised or not; `attempts` the remedies that are remembered, oldest first. `rules`
+    `alarms` are those that stand, raised or not; `alike` those of applications' Xids on other nodes of its tenant,
+    where it has one itself; `attempts` the remedies that are remembered, oldest first. `rules`
     say what follows from which fault. `scheduled` says whether a scheduler gives nodes work; `drained`, that it may
     keep work away still, because of a drain that is not known to be undone. `barred` says why automation may not take
     it out of service now. `modes` say how far automation may go at it. `refused` says why nothing is done to it at
@@ -77,6 +78,7 @@ class View:
     tested: bool = False
     rounds: tuple[Run, ...] = ()
     alarms: tuple[Alarm, ...] = ()
+    alike: tuple[Alarm, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     rules: Rules = DEFAULT
     scheduled: bool = False

@@ -13,6 +13,8 @@ from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.confirmation import is_slow, touches
 from fleet_runner.core.faults.escalation import Attempt
 from fleet_runner.core.faults.rules.rules import Rules
+from fleet_runner.core.faults.signals.alarm import Alarm
+from fleet_runner.core.faults.xid import OF_APPLICATIONS
 from fleet_runner.core.firmware.rollout import Rollout, RolloutStatus, number
 from fleet_runner.core.firmware.turns import NAMED
 from fleet_runner.core.inventory.identity import Refused
@@ -44,6 +46,7 @@ class FleetView:
     tested: dict[str, bool] = field(default_factory=dict[str, bool])
     ruled: Rules | None = None
     said: tuple[Setting, ...] | None = None
+    crashed: tuple[Alarm, ...] | None = None
 
     def rows(self) -> Mapping[str, Node]:
         """Return every node, by name, as it was when the tick first asked."""
@@ -90,7 +93,8 @@ class FleetView:
             called_off=self._called_off(node),
             flash=store.open_flash(node.name) if node.state in FLASHED else None,
             tested=node.state in SERVING and self._tested(node.device_type),
-            alarms=store.alarms(node.name),
+            alarms=(alarms := store.alarms(node.name)),
+            alike=self._alike(node.name, alarms),
             attempts=self._attempts(node, now),
             rules=self.rules(),
             scheduled=self._scheduled(),
@@ -99,6 +103,23 @@ class FleetView:
             refused=self._refused(node),
         )
         return replace(view, rounds=self._rounds(node)) if active_schedule.gave_way(view) else view
+
+    def _alike(self, name: str, mine: Iterable[Alarm]) -> tuple[Alarm, ...]:
+        """Return alarms of applications' Xids on other nodes of a node's tenant, where it has one itself.
+
+        Those of the fleet are read once a tick. A node that the source does not know has no tenant, and no others.
+        """
+        device = self.fleet.devices.get(name)
+        if device is None or not any(each.code in OF_APPLICATIONS for each in mine):
+            return ()
+        if self.crashed is None:
+            stand = self.world.store.standing_alarms()
+            self.crashed = tuple(each for each in stand if each.code in OF_APPLICATIONS)
+        devices = self.fleet.devices
+        return tuple(
+            each for each in self.crashed
+            if each.node != name and each.node in devices and devices[each.node].tenant == device.tenant
+        )  # fmt: skip
 
     def _refused(self, node: Node) -> Refused | None:
         """Say why a node is not touched; a person may have confirmed its machine since the source was read."""

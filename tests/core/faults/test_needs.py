@@ -1,5 +1,6 @@
 """From what checks see and signals tell to the one remedy that a node needs."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -104,6 +105,24 @@ def test_gpus_that_fail_together_are_an_applications_matter(code: str) -> None:
     job = [crashed(gpu, code=code, last_at=NOW - 60 - gpu) for gpu in range(8)]
     assert calls(a_view(alarms=job)) == ()
     assert [call.remedy for call in calls(a_view(alarms=job[:1]))] == [Remedy.TRIAGE]
+
+
+def test_one_job_that_crashes_on_many_nodes_is_an_applications_matter() -> None:
+    """Three nodes of a tenant at once, again and again; two may be a coincidence."""
+    mine = crashed(1, last_at=NOW)
+    others = [crashed(1, node=f"gpu-0{number}", last_at=NOW - 30) for number in (2, 3)]
+    assert calls(a_view(alarms=(mine,), alike=others)) == ()
+    for few in (
+        others[:1],
+        [others[0], crashed(2, node="gpu-02", last_at=NOW)],
+        [others[0], crashed(1, node="gpu-03", last_at=NOW - 300)],
+        [others[0], crashed(1, node="gpu-03", last_at=NOW, authenticated=False)],
+        [others[0], crashed(1, node="gpu-03", last_at=NOW, code="xid.13")],
+        [others[0], crashed(2, last_at=NOW)],
+    ):
+        assert [call.remedy for call in calls(a_view(alarms=(mine,), alike=few))] == [Remedy.TRIAGE]
+    dead = an_alarm(code="xid.79", remedy=Remedy.REBOOT)
+    assert calls(a_view(alarms=(dead,), alike=[replace(dead, node=f"gpu-0{number}") for number in (2, 3)])) != ()
 
 
 @pytest.mark.parametrize(
