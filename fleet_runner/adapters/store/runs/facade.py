@@ -2,6 +2,7 @@
 
 from fleet_runner.adapters.store.access.facade import WebMethods
 from fleet_runner.adapters.store.firmware.rollout_counts import RolloutCountMethods
+from fleet_runner.adapters.store.jobs.known import KnownMethods
 from fleet_runner.adapters.store.lifecycle.floor import FloorMethods
 from fleet_runner.adapters.store.lifecycle.identity import IdentityMethods
 from fleet_runner.adapters.store.lifecycle.intent import IntentMethods
@@ -41,5 +42,6 @@ class RunningMethods(
     LemonMethods,
     OwnershipMethods,
     IdentityMethods,
+    KnownMethods,
 ):
     """Runners and their batches, schedules, how large the store may grow, and what people ask for or see."""

@@ -1,0 +1,1 @@
+"""What the store does for the question why a job ended."""
