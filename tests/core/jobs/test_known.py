@@ -12,7 +12,8 @@ from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.escalation import Attempt
 from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.faults.signals.signal import Source
-from fleet_runner.core.firmware.flash import Activate, Flash
+from fleet_runner.core.firmware.catalogue import Activate
+from fleet_runner.core.firmware.flash import Flash
 from fleet_runner.core.jobs import known
 from fleet_runner.core.jobs.event import Area, Event, Role
 from fleet_runner.core.jobs.known import Booted, Known, Seen, done, events

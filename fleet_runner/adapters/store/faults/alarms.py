@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, bindparam, insert, or_, select, update
+from sqlalchemy import Connection, Row, RowMapping, bindparam, insert, or_, select, update
 
 from fleet_runner.adapters.store.engine import bounds
 from fleet_runner.adapters.store.lifecycle import history, nodes
@@ -192,6 +192,11 @@ def _bounded(alarm: Alarm) -> Alarm:
 def _row(alarm: Alarm) -> dict[str, Any]:
     row = {field.name: getattr(alarm, field.name) for field in fields(alarm) if field.name != "id"}
     return row | {"source": alarm.source.value, "remedy": alarm.remedy.value}
+
+
+def from_row(row: Row[Any]) -> Alarm:
+    """Return a row as an alarm."""
+    return _alarm(row._mapping)  # noqa: SLF001  SQLAlchemy's own name for it, public by its documentation
 
 
 def _alarm(row: RowMapping) -> Alarm:

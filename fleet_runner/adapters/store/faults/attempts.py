@@ -21,7 +21,7 @@ _REMEMBERED = (
 
 def of_node(connection: Connection, node: str, since: float) -> tuple[Attempt, ...]:
     """Return a node's attempts that were begun since a moment, and one that goes on, oldest first."""
-    return tuple(map(_attempt, connection.execute(_REMEMBERED, {"node": node, "since": since}).all()))
+    return tuple(map(from_row, connection.execute(_REMEMBERED, {"node": node, "since": since}).all()))
 
 
 def begin(connection: Connection, node: Node, action: BeginAttempt, now: float) -> None:
@@ -53,7 +53,8 @@ def end(connection: Connection, node: str, action: EndAttempt, now: float) -> li
     return [Entry(0, node, now, "attempt", f"{row.remedy} did not last: {action.because}", RUNNER)]
 
 
-def _attempt(row: Row[Any]) -> Attempt:
+def from_row(row: Row[Any]) -> Attempt:
+    """Return a row as an attempt."""
     return Attempt(
         id=row.id,
         node=row.node,

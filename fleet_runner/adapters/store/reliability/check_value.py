@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, func, select
 
 from fleet_runner.adapters.store.engine.database import Database
+from fleet_runner.adapters.store.results.results import first_id
 from fleet_runner.adapters.store.schema.core import evidence, journal, nodes, results, runs, tickets
 from fleet_runner.adapters.store.schema.remedies import attempts
 from fleet_runner.core.base.errors import EvidenceError
@@ -80,7 +81,7 @@ class WorthMethods:
             found[limit] = []
             by_check.setdefault(limit.check, []).append(limit)
         with self._database.one_moment(), self._database.read() as connection:
-            first, last = _first_id(connection, since), _first_id(connection, until)
+            first, last = first_id(connection, since), first_id(connection, until)
             for node in wanted:
                 for check, at, observed in _looks(connection, node, [*by_check], first, last):
                     for limit in by_check[check]:
@@ -158,17 +159,6 @@ def _sweep_seconds(connection: Connection) -> float | None:
     counted = select(results.c.run, func.count()).where(*asked).group_by(results.c.run)
     shares = [took[run] / count for run, count in connection.execute(counted)]
     return median(shares) if shares else None
-
-
-def _first_id(connection: Connection, moment: float) -> int:
-    """Return the id from which on results are of a moment or later: ids grow with time, all but strictly."""
-    low, high = 0, (connection.execute(select(func.max(results.c.id))).scalar() or 0) + 1
-    while low < high:
-        middle = (low + high) // 2
-        here = select(results.c.at).where(results.c.id >= middle).order_by(results.c.id).limit(1)
-        at = connection.execute(here).scalar()
-        low, high = (middle + 1, high) if at is not None and at < moment else (low, middle)
-    return low
 
 
 def _looks(

@@ -224,6 +224,17 @@ def in_chunks(connection: Connection, wanted: Select[Any], column: Any, values: 
     return [row for chunk in chunks for row in connection.execute(query, {"keys": chunk}).all()]
 
 
+def first_id(connection: Connection, moment: float) -> int:
+    """Return the id from which on results are of a moment or later: ids grow with time, all but strictly."""
+    low, high = 0, (connection.execute(select(func.max(results.c.id))).scalar() or 0) + 1
+    while low < high:
+        middle = (low + high) // 2
+        here = select(results.c.at).where(results.c.id >= middle).order_by(results.c.id).limit(1)
+        at = connection.execute(here).scalar()
+        low, high = (middle + 1, high) if at is not None and at < moment else (low, middle)
+    return low
+
+
 def _row(run: Run, line: Judged) -> dict[str, Any]:
     result = bounds.result(line.result)
     return {

@@ -3,6 +3,7 @@
 from fleet_runner.adapters.store.access.facade import WebMethods
 from fleet_runner.adapters.store.firmware.rollout_counts import RolloutCountMethods
 from fleet_runner.adapters.store.jobs.answers import JobAnswerMethods
+from fleet_runner.adapters.store.jobs.known import KnownMethods
 from fleet_runner.adapters.store.lifecycle.floor import FloorMethods
 from fleet_runner.adapters.store.lifecycle.identity import IdentityMethods
 from fleet_runner.adapters.store.lifecycle.intent import IntentMethods
@@ -43,5 +44,6 @@ class RunningMethods(
     OwnershipMethods,
     IdentityMethods,
     JobAnswerMethods,
+    KnownMethods,
 ):
     """Runners and their batches, schedules, how large the store may grow, and what people ask for or see."""

@@ -1,14 +1,15 @@
 """Tickets: one a fault; seen again instead of opened twice, and opened again when a closed one's fault returns."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, Row, Select, bindparam, select, update
+from sqlalchemy import BindParameter, ColumnElement, Connection, Row, Select, bindparam, or_, select, update
 
 from fleet_runner.adapters.store.engine import bounds, database
 from fleet_runner.adapters.store.engine.columns import Words
 from fleet_runner.adapters.store.lifecycle import nodes
+from fleet_runner.adapters.store.results.results import in_chunks
 from fleet_runner.adapters.store.schema.core import ticket_nodes, tickets
 from fleet_runner.adapters.store.tickets import outbox
 from fleet_runner.core.base.errors import ConflictError
@@ -32,6 +33,15 @@ def query(node: str | BindParameter[str] | None, *, open_only: bool) -> Select[A
     if open_only:
         wanted = wanted.where(tickets.c.closed_at.is_(None))
     return wanted
+
+
+def of_nodes(connection: Connection, names: Iterable[str], since: float) -> tuple[Ticket, ...]:
+    """Return the tickets that name any of some nodes and are open, or were closed since a moment, oldest first."""
+    named = {row.ticket for row in in_chunks(connection, select(ticket_nodes), ticket_nodes.c.node, names)}
+    late = or_(tickets.c.closed_at.is_(None), tickets.c.closed_at >= since)
+    rows = in_chunks(connection, _with_nodes().where(late), tickets.c.id, named)
+    ordered = sorted(rows, key=lambda row: (row.id, row.node or ""))
+    return tuple(_ticket(list(group)) for _, group in groupby(ordered, key=lambda row: row.id))
 
 
 def one(connection: Connection, number: int) -> Ticket | None:

@@ -23,6 +23,10 @@ AHEAD_SECONDS = 60.0
 """How far dmesg's times may run ahead of the clock: they count from the boot, and drift."""
 
 
+BOOTED = "booted"
+"""What it observes beside: when the kernel started (epoch seconds, by the node's own clock)."""
+
+
 class Lost(NamedTuple):
     """How often an interface lost its carrier in the last hour and the last day."""
 
@@ -43,6 +47,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "losses": {name: lost.day for name, lost in sorted(counted.items())},
         "excluded": sum(dated.values()) - sum(lost.day for lost in counted.values()),
         "undated": dict(sorted(undated.items())),
+        BOOTED: booted,
     }
     unread = [f"{name} lost its carrier {count} times at no readable time" for name, count in sorted(undated.items())]
     return unless_unread(conclude(NAME, findings, "no interface flaps", observed), unread)
