@@ -26,7 +26,7 @@ _SAYS = {
     " hung too hard to write one, or its file is not here; {look}",
     Problem.NOT_STARTED: "{rank} asked for {place}, and its GPU has not begun it, as others have; {look}",
     Problem.UNFINISHED: "{rank} has not ended {place}, as others have; {look}",
-    Problem.LATE: "{rank} joined {place} {detail}; {last}; {look}",
+    Problem.LATE: "{rank} joined {place} {detail}; {look}",
     Problem.INSIDE: "all joined {place}, and {waiting} have not ended it: the operation itself hangs, for which the"
     " network, a GPU or the library can be the reason; look at link events, Xids and counters of their nodes",
     Problem.NO_PARTNER: "{rank} has not asked for its part of {place}, in which {waiting} waits; {look}",
@@ -71,10 +71,9 @@ def _free(stall: Stall, stalls: Sequence[Stall]) -> frozenset[int]:
 
 def _order(stalls: Sequence[Stall]) -> tuple[list[Stall], list[list[Stall]], list[Stall]]:
     """Return where it began, oldest first; circles that wait for each other; and what only follows."""
-    roots = [each for each in stalls if each.problem in SOFTWARE or _free(each, stalls)]
-    for each in sorted((each for each in stalls if each.problem is Problem.INSIDE), key=_age):
-        if not any(each.waiting & (root.waiting | root.held_by) for root in roots):
-            roots.append(each)  # others may only be queued behind what began it
+    roots = [
+        each for each in stalls if each.problem in SOFTWARE or _free(each, stalls) or _first_of_all(each, stalls)
+    ]
     waits = {
         index: {
             other
@@ -89,11 +88,20 @@ def _order(stalls: Sequence[Stall]) -> tuple[list[Stall], list[list[Stall]], lis
         for index in waits
         if index in reached[index] and not any(stalls[other] in roots for other in reached[index])
     }
+    if stalls and not roots and not circles:
+        roots = [min(stalls, key=lambda each: (each.problem is not Problem.INSIDE, _age(each)))]
     used = [stalls[index] for circle in circles for index in circle] + roots
     return (
         sorted(roots, key=_age),
         [sorted((stalls[index] for index in circle), key=_age) for circle in sorted(circles, key=min)],
         sorted((each for each in stalls if each not in used), key=_age),
+    )
+
+
+def _first_of_all(stall: Stall, stalls: Sequence[Stall]) -> bool:
+    """Say whether all are in it, and none of them asked for something before that is not done either."""
+    return stall.problem is Problem.INSIDE and all(
+        other.pending.get(rank, record) >= record for rank, record in stall.pending.items() for other in stalls
     )
 
 

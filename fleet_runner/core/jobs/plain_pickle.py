@@ -119,7 +119,8 @@ def _push(make: Callable[[_Machine], object]) -> Callable[[_Machine], None]:
     """Return the instruction that puts down what is made."""
 
     def instruction(machine: _Machine) -> None:
-        machine.stack.append(make(machine))
+        value = make(machine)  # which may end a container, and go back to the stack below
+        machine.stack.append(value)
 
     return instruction
 

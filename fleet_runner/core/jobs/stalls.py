@@ -49,7 +49,9 @@ class Stall:
 
     `place` names it in a sentence, `component` in short. `waiting` are the ranks that it keeps, `held_by` others
     that keep it, none where the programs disagree or nobody is behind. `at` is when the first rank entered it, in
-    nanoseconds since 1970. `detail` says more; `lasts` what each rank did last in the group.
+    nanoseconds since 1970. `pending` has the number of each rank's record that is not done: what a rank asked for
+    later may only be queued behind what it asked for before. `detail` says more; `lasts` what each rank did last in
+    the group.
     """
 
     place: str
@@ -58,6 +60,7 @@ class Stall:
     waiting: frozenset[int]
     held_by: frozenset[int] = frozenset()
     at: int | None = None
+    pending: Mapping[int, int] = field(default_factory=dict[int, int])
     detail: str = ""
     line: str = ""
     lasts: Mapping[int, str] = field(default_factory=dict[int, str])
@@ -111,9 +114,10 @@ def _stall(
         f"{first.kinds} {number:,} of {team.label}",
         f"collective {number} of group {team.name}",
         problem,
-        waiting - held_by,
+        waiting if problem in SOFTWARE else waiting - held_by,
         held_by,
         min(created, default=None),
+        {rank: step.entries[0].record for rank, step in mine.items() if not step.over},
         detail,
         first.line,
         lasts,
@@ -223,10 +227,20 @@ def of_transfers(team: Team) -> Iterator[Stall]:
             given, taken = _given(send.entries[0].inputs), _given(receive.entries[0].outputs)
             problem = Problem.COUNTS if given != taken else Problem.INSIDE
             detail = f"{given:,} elements on rank {source}; {taken:,} elements on rank {target}"
+        pending = {
+            rank: step.entries[0].record for rank, step in ((source, send), (target, receive)) if step is not None
+        }
         yield Stall(
-            place, f"rank {source} to rank {target} of group {team.name}", problem, waiting, held_by,
-            step.created, detail, step.line,
-        )  # fmt: skip
+            place,
+            f"rank {source} to rank {target} of group {team.name}",
+            problem,
+            waiting,
+            held_by,
+            step.created,
+            pending,
+            detail,
+            step.line,
+        )
 
 
 def _given(sizes: Sequence[Sequence[int]]) -> int:
