@@ -1,5 +1,6 @@
 """Where evidence about a job comes from: its scheduler, the store, and the files that were given."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from fleet_runner.cli.base.session import errors, whoami
 from fleet_runner.cli.jobs.logs import Logs
 from fleet_runner.core.base.errors import StoreError
 from fleet_runner.core.base.printable import printable
-from fleet_runner.core.jobs import collectives, node_logs
+from fleet_runner.core.jobs import collectives, known, node_logs
 from fleet_runner.core.jobs.answer import Answer
 from fleet_runner.core.jobs.cause import Reach
 from fleet_runner.core.jobs.event import Event
@@ -49,6 +50,12 @@ class OfFleet(Nowhere):
         from fleet_runner.adapters.schedulers import jobs  # noqa: PLC0415  needs clients that other commands spare
 
         return jobs.read(self._settings, job_id)
+
+    def about(self, job: Job) -> tuple[tuple[Event, ...], Reach]:
+        """Return what the store knows of a job's nodes in its time, and what was done about it."""
+        found = self._store.known_of_job(job.nodes, job.begun, job.ended if job.ended is not None else time.time())
+        acts = tuple(dict.fromkeys(each.sentence for each in known.done(found)))
+        return known.events(found), Reach(unsure=found.left_out, done=acts)
 
     def keep(self, answer: Answer, now: float) -> None:
         """Keep an answer; where the store takes none, say so: it was printed all the same."""

@@ -94,8 +94,8 @@ def _event(event: Event, answer: Answer, more: str) -> None:
     style = COLOURS.get(event.area, "magenta") if event is answer.origin else ""
     mark = "began here: " if event is answer.origin else ""
     places = filter(None, (event.node, f"rank {event.rank}" if event.rank is not None else "", event.component))
-    words = f"{mark}{', '.join(places)}: {event.message}{more}" if event.node or event.rank is not None else (
-        f"{mark}{event.message}{more}"
+    words = f"{mark}{', '.join(places)}: {event.what}{more}" if event.node or event.rank is not None else (
+        f"{mark}{event.what}{more}"
     )  # fmt: skip
     _indented(printable(words), 12, style, before=f"  {_clock(event)}  ")
     if event.line and (event is answer.origin or event in answer.others):

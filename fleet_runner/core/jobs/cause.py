@@ -251,7 +251,7 @@ def where(event: Event, job: Job) -> str:
 def _sentence(job: Job, origin: Event | None, others: Sequence[Event], look_at: Sequence[str]) -> str:
     if origin is not None:
         more = f" Beside it: {counted(len(others), 'further cause')}." if others else ""
-        return f"{WORD[origin.area]}: it began at {where(origin, job)}: {origin.message}.{more}"
+        return f"{WORD[origin.area]}: it began at {where(origin, job)}: {origin.what}.{more}"
     if job.state in CLEAN:
         return "It ended well."
     stopped = next((why for state, why in STATES.items() if job.state.startswith(state)), None)

@@ -52,6 +52,11 @@ class Event:
     source: str = ""
     blur: float = 1.0
 
+    @property
+    def what(self) -> str:
+        """Return the message without the part that it may begin with."""
+        return self.message.removeprefix(f"{self.component}: ") if self.component else self.message
+
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON types."""
         return {

@@ -101,7 +101,7 @@ def answered(answer: Answer, found: Straggler | None) -> Answer:
     told = [each for each in answer.timeline if each.node and each.role is not Role.SYMPTOM]
     elsewhere = {each.code for each in told if each.node != node}
     alone = [each for each in told if each.node == node and each.code not in elsewhere]
-    why = "; ".join(dict.fromkeys(f"{each.component}: {each.message}" for each in alone[:3]))
+    why = "; ".join(dict.fromkeys(f"{each.component}: {each.what}" for each in alone[:3]))
     place = f"rank {found.rank} on {node}" if node else f"rank {found.rank}"
     return replace(
         answer,
