@@ -1,15 +1,20 @@
-"""fleet-runner job: on files alone, without a store, settings or a scheduler."""
+"""fleet-runner job: on files alone, without a store, settings or a scheduler; and with a fleet's."""
 
 import gzip
 import json
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.checks.verdicts import Remedy
+from fleet_runner.core.inventory.records import Device
 from fleet_runner.core.jobs.event import Area
 from fleet_runner.lab.job_deaths import AREAS, Cause, death
 from tests.cli.conftest import Type
+from tests.making import an_alarm
 
 Written = Callable[[Cause, int], str]
 
@@ -91,3 +96,39 @@ def test_what_cannot_be_asked_for_is_told(bare: Type, words: tuple[str, ...], to
     said = bare("job", *words)
     assert said.code == 2
     assert told in said.err
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Return the store of the fleet that commands see, with two nodes in production."""
+    (tmp_path / "state").mkdir()
+    with Store.create(f"sqlite:///{tmp_path / 'state' / 'fleet.db'}") as found:
+        found.register([Device(name, "h100", "gpu-server", "hall") for name in ("gpu-01", "gpu-02")], NOW - 9e5)
+        yield found
+
+
+NOW = time.time()
+DIED = NOW - 1_800
+
+
+def test_what_the_store_knows_is_told_and_the_answer_kept(typed: Type, store: Store) -> None:
+    """A signal of a node in that time is the cause; the store keeps one answer, however often it is asked for."""
+    alarm = an_alarm(code="xid.79", fault="gpu-01/xid.79/GPU 3", remedy=Remedy.POWER_CYCLE, id=0, first_at=DIED,
+                     last_at=DIED, heard_at=DIED, raised_at=DIED)  # fmt: skip
+    store.keep_alarms(["gpu-01"], lambda _: [alarm], DIED)
+    words = ("job", "--node", "gpu-01,gpu-02", "--from", "3h", "--to", "25m")
+    said = typed(*words)
+    assert said.code == 1
+    assert "Hardware: it began at gpu-01, GPU 3: Xid 79, the GPU has fallen off the bus." in said.words
+    assert "gpu-01 is out of production" in said.words
+    assert typed(*words, "--json").code == 1
+    (kept,) = store.answers(NOW - 9e5, NOW)[:1]
+    assert (kept.area, kept.code, kept.node) == (Area.HARDWARE, "xid.79", "gpu-01")
+
+
+def test_without_a_scheduler_a_jobs_number_says_what_to_give(typed: Type, store: Store) -> None:
+    """Nothing is kept of it."""
+    said = typed("job", "4711")
+    assert said.code == 2
+    assert "scheduler is none, so nobody can be asked about job 4711" in said.err
+    assert store.answers(0.0, NOW) == ()
