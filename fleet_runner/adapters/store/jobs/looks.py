@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median
+from statistics import median_low
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, case, null, select, text, type_coerce
@@ -152,7 +152,7 @@ def _picked(rows: Sequence[Row[Any]]) -> Iterator[Row[Any]]:
 def _pauses(rows: Sequence[Row[Any]]) -> Iterator[tuple[int, int]]:
     """Yield the ids between which a failing check may have passed."""
     gaps = [later.at - earlier.at for earlier, later in pairwise(rows)]
-    usual = median(gaps) if gaps else 0.0
+    usual = median_low(gaps) if gaps else 0.0
     for index, gap in enumerate(gaps):
         if gap > APART * usual or len(gaps) == 1:
             yield rows[index].id + 1, rows[index + 1].id - 1

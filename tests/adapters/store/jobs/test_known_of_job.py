@@ -20,7 +20,7 @@ from fleet_runner.core.lifecycle.states import Stage, State
 from tests.adapters.store.builders import START, decision, node, swap
 
 BEGAN, ENDED = 10_000.0, 20_000.0
-SWEEP = 100.0
+SWEEP = 500.0
 
 NVLINK = ("nvlink.down", "GPU 3", "17 of 18 links", Remedy.REBOOT)
 WARM = ("gpu.hot", "GPU 1", "it is hot", Remedy.WATCH)
@@ -57,12 +57,12 @@ def test_a_finding_is_dated_between_two_looks(stocked: Store) -> None:
     """Those in between are found by halves, whether the check failed by it or only recorded it."""
     record = ("nic.down", "eth0", "it is down", Remedy.RECORD)
     for at in moments(9_000.0, 22_000.0):
-        broken = [NVLINK] if at >= 15_300.0 else []
-        down = [record] if at >= 12_700.0 else []
+        broken = [NVLINK] if at >= 15_500.0 else []
+        down = [record] if at >= 12_500.0 else []
         swept(stocked, answer(at, "nvlink", *broken), answer(at, "nic_ports", *down), answer(at, "xid"))
     assert sorted(known(stocked).seen) == [
-        Seen("gpu-01", "nic_ports", *record, 12_700.0, 12_600.0),
-        Seen("gpu-01", "nvlink", *NVLINK, 15_300.0, 15_200.0),
+        Seen("gpu-01", "nic_ports", *record, 12_500.0, 12_000.0),
+        Seen("gpu-01", "nvlink", *NVLINK, 15_500.0, 15_000.0),
     ]
     assert known(stocked).left_out == ()
 
@@ -74,7 +74,7 @@ def test_what_stood_before_the_job_is_told_as_such_and_what_came_anew_as_new(sto
     assert sorted(known(stocked).seen) == [
         Seen("gpu-01", "gpu_thermals", *WARM, 10_000.0, stood=True),
         Seen("gpu-01", "nvlink", *NVLINK, 10_000.0, stood=True),
-        Seen("gpu-01", "nvlink", *NVLINK, 17_000.0, 16_900.0),
+        Seen("gpu-01", "nvlink", *NVLINK, 17_000.0, 16_500.0),
     ]
     roles = {(each.code, each.at): each.role for each in events(known(stocked))}
     assert roles == {
@@ -164,7 +164,7 @@ def test_what_was_too_much_is_said(stocked: Store, monkeypatch: pytest.MonkeyPat
     for each in ("MOST_FAILED", "MOST_NARROWED", "MOST_GAPS"):
         monkeypatch.setattr(looks, each, 2)
     monkeypatch.setattr(reading, "MOST", 1)
-    for at in moments(9_000.0, 12_000.0):
+    for at in (9_000.0, 10_000.0, 10_500.0, 11_000.0, 11_500.0, 11_600.0):
         lines = [answer(at, f"c{number}", *([NVLINK] if at in {10_500.0, 11_500.0, 11_600.0} else []))
                  for number in range(4)]  # fmt: skip
         swept(stocked, *lines)
