@@ -33,6 +33,8 @@ OWN = {name: f"127.20.0.{number}" for number, name in enumerate(NODES, 1)}
 BMCS = {name: f"127.20.1.{number}" for number, name in enumerate(NODES, 1)}
 WELL = Result("xid", Verdict.PASS, "no Xid since boot asks for anything")
 LOOKS = {Stage.HEALTH_PASSIVE, Stage.CABLING}
+BEFORE = 60.0
+"""Seconds between a world's first looks, which have a clock of their own, and what is sent, by the real one."""
 
 
 def answering(_node: str, stage: Stage) -> tuple[Result, ...]:
@@ -88,12 +90,18 @@ class Liar:
 @contextmanager
 def lying(made: TickContext, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[TickContext, Liar]]:
     """Have nodes serve, with the real listener beside, which hears this machine; yields who lies to it."""
-    given = {"signals_listen": "127.0.0.1:0", "signals_syslog": "127.0.0.1:0"}
+    # No look is due by its schedule meanwhile: only what is heard has a node be asked.
+    given = {
+        "signals_listen": "127.0.0.1:0",
+        "signals_syslog": "127.0.0.1:0",
+        "passive_schedule": "every 1000d",
+        "cabling_schedule": "every 1000d",
+    }
     world = replace(made, settings=made.settings.model_copy(update=given))
     in_service(world)
     assert isinstance(world.engine, Scripted)
     world.engine.launched.clear()
-    quiet(world, time.time())
+    assert quiet(world, time.time() - BEFORE) < time.time(), "the first looks are later than what is sent"
     received, take = [0], Datagrams.datagram_received
 
     def counted(self: Datagrams, data: bytes, addr: tuple[Any, ...]) -> None:
