@@ -27,7 +27,7 @@ ELSEWHERE = (firmware, remedies, runners, netbox, web, trends)
 metadata = firmware.flashes.metadata
 """Of the tables here and of those there."""
 
-REVISION = "0014"
+REVISION = "0015"
 """The schema these tables describe; a store at another one is not opened."""
 
 LIVE = text("nodes.state <> 'retired'")
@@ -70,6 +70,16 @@ machines = Table(  # what the source of truth said of each node's machine: see c
     Column("uuid", Words, nullable=False),
     Column("bmc", Words, nullable=False),
     Column("macs", Json, nullable=False),
+)
+
+places = Table(  # where the source of truth last said that each node is: see core.inventory.last_places
+    "places",
+    metadata,
+    Column("node", Words, ForeignKey("nodes.name"), primary_key=True),
+    Column("site", Words, nullable=False),
+    Column("rack", Words, nullable=False),
+    Column("domain", Words, nullable=False),
+    Column("tenant", Words, nullable=False),
 )
 
 conditions = Table(
