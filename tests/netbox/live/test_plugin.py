@@ -300,7 +300,7 @@ def test_a_request_that_no_form_of_netbox_sent_is_refused(plugged: Plugged) -> N
         assert client.get(plugged.page(HELD, "wish"), params={"kind": "hold"}).status_code == 405
         odd = asked(client, plugged, HELD, kind="wipe", reason="x" * 5_000)
         assert odd.status_code == 302
-        assert "cannot be asked for in NetBox" in client.get(plugged.page(HELD)).text
+        assert "cannot be requested in NetBox" in client.get(plugged.page(HELD)).text
     assert plugged.held(HELD)["fleet_wish"] == before
 
 
