@@ -244,7 +244,7 @@ def test_a_button_leaves_a_request_as_the_page_of_the_device_does(plugged: Plugg
     assert form.get_by_role("button", name="Certify").count() == 0
     form.get_by_label("Reason").fill("its fans are <b>new</b>")
     form.get_by_role("button", name="Release").click()
-    expect(page.get_by_text("Release: asked.")).to_be_visible()
+    expect(page.get_by_text("Release: requested.")).to_be_visible()
     held = plugged.held(HELD)
     assert (held["fleet_wish"], held["fleet_wish_reason"]) == ("release", "its fans are <b>new</b>")
     assert held["fleet_state"] == "production"
