@@ -122,7 +122,7 @@ def _fetched(of: Server, path: str, token: str, end: float) -> object:
     if host is None or parts.scheme not in {"http", "https"}:
         raise AwayError("The plugin's url is not an address such as https://fleet.example:8492.")
     if parts.scheme == "http" and not _here(host):
-        raise AwayError("The plugin's url begins with http://, and its token goes over https:// alone.")
+        raise AwayError("The plugin's url begins with http://, expected https://: the token is not sent in clear.")
     connection: http.client.HTTPConnection
     if parts.scheme == "https":
         context = ssl.create_default_context(cafile=of.ca_file or None)

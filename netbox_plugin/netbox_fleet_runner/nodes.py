@@ -56,7 +56,7 @@ def ask(pk: int, kind: str, reason: str) -> None:
     """Put a request into a device's fields, as its page in NetBox does. WishError where NetBox does not take it."""
     known = offered()
     if kind not in known:
-        raise WishError(f"'{plain(kind)}' cannot be asked for in NetBox." if known else NO_FIELD)
+        raise WishError(f"'{plain(kind)}' cannot be requested in NetBox." if known else NO_FIELD)
     with transaction.atomic():
         device = Device.objects.select_for_update().get(pk=pk)  # fleet-runner may write the state beside it
         device.snapshot()

@@ -13,7 +13,7 @@ from netbox_fleet_runner.nodes import fields, offered
 from netbox_fleet_runner.permissions import may_ask
 from netbox_fleet_runner.states import WISHES, shown, tone
 
-NOT_SET = "The plugin does not know where fleet-runner is: set its url."
+NOT_SET = "The plugin's url is not set: set it to fleet-runner's address."
 
 
 def configured() -> dict[str, Any]:

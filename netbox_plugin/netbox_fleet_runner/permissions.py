@@ -11,7 +11,7 @@ ACTION = "wish"
 
 def register() -> None:
     """Have NetBox offer the action in the form of a permission."""
-    register_model_actions(Device, [ModelAction(ACTION, "Ask fleet-runner for something about the device")])
+    register_model_actions(Device, [ModelAction(ACTION, "Send fleet-runner a request about the device")])
 
 
 def may_ask(user: Any, device: Device) -> bool:

@@ -20,7 +20,7 @@ from netbox_fleet_runner.permissions import may_ask
 from netbox_fleet_runner.states import LONGEST_REASON, NODE_ROLES, STATE, STATES, TONES, WISHES, shown, tone
 from netbox_fleet_runner.tables import listed
 
-MAY_NOT = "You may not ask for anything about this device: that takes a permission to change it, or to 'wish'."
+MAY_NOT = "You may not send requests about this device: you need the permission to change it, or 'wish'."
 
 
 def _seen(request: HttpRequest, pk: int) -> Device:
@@ -56,7 +56,7 @@ class WishView(ConditionalLoginRequiredMixin, View):
         except nodes.WishError as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, f"{WISHES[kind].label}: asked. fleet-runner's answer comes into the journal.")
+            messages.success(request, f"{WISHES[kind].label}: requested. fleet-runner answers in the journal.")
         return redirect(device.get_absolute_url())
 
 

@@ -87,7 +87,7 @@ def test_a_token_that_is_refused_is_no_reason_to_go_on(site: Standin, settings: 
     source.read(settings)
     assert settings.netbox_token_file is not None
     settings.netbox_token_file.write_text("f" * 40)
-    with pytest.raises(SourceError, match="does not take the token") as caught:
+    with pytest.raises(SourceError, match="does not accept the token") as caught:
         source.read(settings)
     assert not isinstance(caught.value, SourceUnavailableError)
     assert "f" * 40 not in str(caught.value)

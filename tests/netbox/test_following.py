@@ -209,7 +209,7 @@ def test_devices_that_a_token_may_see_no_more_are_no_smaller_fleet(
         site.edit("dcim/devices", 1, serial="NEW")
     else:
         monkeypatch.setattr(snapshots, "WHOLE_SECONDS", 0.0)
-    with pytest.raises(SourceError, match=r"shows 2 devices no more \(first: .*dcim\.view_device for them again"):
+    with pytest.raises(SourceError, match=r"no longer shows 2 devices \(first: .*dcim\.view_device for them again"):
         netbox.snapshot(site.url, token, QUICK, kept, first)
     kept.unlink()
     assert netbox.snapshot(site.url, token, QUICK, kept, first).rows.devices == {}
@@ -231,7 +231,7 @@ def test_without_the_log_an_empty_fleet_is_refused(site: Standin, kept: Path) ->
     token, right = narrowed(site, log=False)
     first = read(site, kept, token)
     site.edit("users/permissions", right, constraints={"name": "none"})
-    with pytest.raises(SourceError, match="shows 2 devices no more"):
+    with pytest.raises(SourceError, match="no longer shows 2 devices"):
         netbox.snapshot(site.url, token, QUICK, kept, first)
     assert read(site, kept, token).rows.devices == {}
 
@@ -302,7 +302,7 @@ def test_a_kept_file_that_cannot_be_used_is_read_past_with_a_word(site: Standin,
     with structlog.testing.capture_logs() as said:
         found = read(site, kept)
     assert (found.rows, found.how) == (whole.rows, "everything")
-    assert said[0]["event"] == "what was kept of NetBox is not used; everything is read again"
+    assert said[0]["event"] == "the copy of NetBox is not used; everything is read again"
     assert kept.is_dir() or read(site, kept).how == "nothing changed"
 
 
@@ -320,7 +320,7 @@ def test_who_waits_for_another_process_uses_what_it_read(site: Standin, kept: Pa
     with cache.locked(kept), pytest.MonkeyPatch.context() as patch, structlog.testing.capture_logs() as said:
         patch.setattr(cache, "LOCK_SECONDS", 0.1)
         assert read(site, kept).how == "everything"
-    assert said[0]["event"] == "another process reads NetBox for long; it is read here as well"
+    assert said[0]["event"] == "another process takes long to read NetBox; it is read here, too"
     assert read(site, kept).how == "nothing changed"
 
 

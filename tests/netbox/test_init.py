@@ -124,7 +124,7 @@ def test_a_secret_of_a_file_is_the_webhooks_from_now_on(place: Place) -> None:
     place.init(**MORE)
     (place.folder / "hook.secret").write_text("a-new-one\n")
     said = place.init(**MORE)
-    assert "secret is another, expected this one's" in said.out
+    assert "secret: found another, expected this one's" in said.out
     assert place.standin.row("extras/webhooks")["secret"] == "a-new-one"
 
 

@@ -28,8 +28,8 @@ def test_what_somebody_else_made_is_said_and_stays_as_it_is(place: Place) -> Non
     before = place.standin.row("extras/custom-fields", id=field), place.standin.row("extras/webhooks", id=hook)
     said = place.init(**MORE)
     assert said.code == 1
-    assert "differs custom field fleet_state\n        type is text, expected select" in said.out
-    assert "waits   event rule fleet-runner wishes\n        for webhook fleet-runner" in said.out
+    assert "differs custom field fleet_state\n        type: found text, expected select" in said.out
+    assert "waits   event rule fleet-runner wishes\n        needs webhook fleet-runner first" in said.out
     assert before == (
         place.standin.row("extras/custom-fields", id=field),
         place.standin.row("extras/webhooks", id=hook),
@@ -103,7 +103,7 @@ def test_with_what_was_advised_it_works(place: Place) -> None:
 def test_a_wrong_token_is_said_and_not_shown(place: Place) -> None:
     said = place.init(token="wrong-token")
     assert said.code == 3
-    assert "NetBox does not take this token (HTTP 403); write a valid one into its file" in said.err
+    assert "NetBox does not accept the token (HTTP 403); put a valid one into its file" in said.err
     assert "wrong-token" not in said.err
 
 
@@ -121,14 +121,14 @@ def test_what_netbox_drops_of_what_was_sent_is_said(place: Place) -> None:
     place.standin.change = lambda answer: [] if answer and isinstance(answer, list) else answer
     said = place.init(netbox_write_nodes="false")
     assert said.code == 1
-    assert "permission fleet-runner writes nodes: NetBox found it no more" in said.err
+    assert "permission fleet-runner writes nodes: NetBox no longer finds it" in said.err
     place.standin.change = lambda answer: (
         [{"id": 1, "enabled": True}] if answer and isinstance(answer, list) and "enabled" in answer[0] else answer
     )
     said = place.init(netbox_write_nodes="true")
     assert said.code == 0
     said = place.init(netbox_write_nodes="false")
-    assert "writes nodes: NetBox took it and keeps enabled otherwise; look into its page" in said.err
+    assert "writes nodes: NetBox accepted it and stored other values for enabled; check its page" in said.err
 
 
 @pytest.mark.parametrize("spoil", [[{"id": 1}], [{"name": "fleet-runner states", "extra_choices": 7}], [None]])
@@ -137,7 +137,7 @@ def test_what_is_no_netboxs_object_is_said(place: Place, spoil: list[object]) ->
     place.standin.change = lambda answer: answer | {"results": spoil, "count": 1} if "results" in answer else answer
     said = place.init("--check")
     assert said.code == 3
-    assert "as NetBox 4 gives it" in said.err
+    assert "of NetBox 4" in said.err
     assert "Traceback" not in said.err
 
 
@@ -159,7 +159,7 @@ def test_what_netbox_refuses_is_said_and_the_rest_done(place: Place) -> None:
     said = place.init()
     assert said.code == 1
     assert "user fleet-runner: NetBox refuses the change (HTTP 400" in said.err
-    assert "permission fleet-runner reads: it needs fleet-runner, which is not made" in said.err
+    assert "permission fleet-runner reads: it needs fleet-runner, which was not created" in said.err
     assert place.standin.row("extras/custom-fields", name="fleet_wish")
     assert not (place.folder / "own.token").exists()
 
@@ -194,10 +194,10 @@ def test_a_netbox_before_version_two_is_sent_the_secret(standin: Standin) -> Non
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        ({"id": 7, "key": "k" * 12, "version": 2, "token": "s" * 40}, "does not take it"),
-        ({"id": 7, "key": None, "version": 1, "token": "s" * 40}, "does not take it"),
-        ({"id": 7, "key": "k" * 12, "version": 2, "token": None}, "does not say it"),
-        ({"id": 7}, "does not say it"),
+        ({"id": 7, "key": "k" * 12, "version": 2, "token": "s" * 40}, "does not accept it"),
+        ({"id": 7, "key": None, "version": 1, "token": "s" * 40}, "does not accept it"),
+        ({"id": 7, "key": "k" * 12, "version": 2, "token": None}, "did not return it"),
+        ({"id": 7}, "did not return it"),
     ],
 )
 def test_a_token_that_does_not_work_is_in_no_file(place: Place, answer: dict[str, object], words: str) -> None:
@@ -213,7 +213,7 @@ def test_a_token_that_does_not_work_is_in_no_file(place: Place, answer: dict[str
 
 
 def test_a_token_that_was_made_was_used_as_well(place: Place) -> None:
-    assert "own.token; used once, and NetBox takes it" in " ".join(place.init().out.split())
+    assert "own.token; tried once, and NetBox accepts it" in " ".join(place.init().out.split())
     asked = place.standin.asked
     made = next(at for at, each in enumerate(asked) if each.startswith("POST /api/users/tokens/"))
     assert asked[made + 1].startswith("GET /api/status/")

@@ -91,7 +91,7 @@ def test_status_shows_what_is_in_conflict_and_what_failed_and_why(mirror: Told, 
     code, out, _ = typed("netbox", "sync")
     assert (code, "2 states to write still" in out) == (1, True)
     for said in (out, typed("netbox", "status")[1]):
-        assert "gpu-02: fleet_state is 'debug', which was not written from here" in said
+        assert "gpu-02: fleet_state is 'debug', which fleet-runner did not write" in said
         assert "gpu-03: NetBox has no device gpu-03 that this token may see: deleted or renamed there" in said
     mirror.standin.fail(times=50, status=403)
     assert "dcim.view_device" in typed("netbox", "sync")[1]
@@ -227,7 +227,7 @@ def test_what_is_only_observed_is_told_of_once_its_mode_is_raised(
 
 
 def test_the_status_says_that_of_observed_nodes_nothing_is_written(mirror: Told, typed: Type) -> None:
-    words = "of nodes that are only observed nothing is written"
+    words = "nothing is written about nodes in mode observe"
     assert words not in typed("netbox", "status")[1]
     mirror.store.set_mode(Setting(Scope.NODE, "gpu-01", None, Mode.OBSERVE, 1.0, "ada"))
     assert words in typed("netbox", "status")[1]

@@ -49,9 +49,9 @@ def test_a_person_s_value_stays_is_told_once_and_is_written_over_once_it_is_empt
     for _ in range(3):
         mirror.turn(AGAIN + 1)
     assert mirror.page("gpu-01")["fleet_state"] == "retired"
-    said = [text for text in mirror.entries("gpu-01") if "not written from here" in text]
+    said = [text for text in mirror.entries("gpu-01") if "fleet-runner did not write" in text]
     [sentence] = said
-    assert sentence.startswith("In its page in NetBox fleet_state is 'retired', which was not written from here")
+    assert sentence.startswith("In its page in NetBox fleet_state is 'retired', which fleet-runner did not write")
     assert "Empty the field there, or say fleet-runner netbox sync --over gpu-01, then it is written" in sentence
     mirror.edit("gpu-01", fleet_state=None)
     mirror.turn(AGAIN + 1)
@@ -201,7 +201,7 @@ def test_a_field_that_netbox_drops_is_not_taken_for_written(mirror: Told) -> Non
     mirror.standin.change = dropped
     mirror.turn()
     assert {each.detail for each in mirror.store.unwritten_fields(mirror.standin.url)} == {
-        "not changed though NetBox took the change; look into its log"
+        "NetBox accepted the change and did not make it; check its log"
     }
 
 

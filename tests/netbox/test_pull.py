@@ -171,9 +171,9 @@ def test_a_netbox_is_pulled_and_pushed_by_hand(source: Standin, typed: Typed, tm
     assert "2 devices, 1 cable; 6 of 6 files would be written" in checked.words
     assert not (tmp_path / "site").exists()
     assert typed("netbox", "pull", "site").code == Exit.OK
-    assert "every file is as it was" in typed("netbox", "pull", "site", "--check").words
+    assert "no file changed" in typed("netbox", "pull", "site", "--check").words
     pushed = typed("netbox", "push", "site")
-    assert (pushed.code, pushed.words) == (Exit.OK, "nothing to write: NetBox says what the folder says")
+    assert (pushed.code, pushed.words) == (Exit.OK, "nothing to write: NetBox matches the folder")
 
     path = tmp_path / "site" / "devices.yml"
     path.write_text(path.read_text().replace("serial: S1", "serial: S2"))
@@ -209,7 +209,7 @@ def test_a_conflict_of_a_push_is_told_and_counts(source: Standin, typed: Typed, 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--url", "site"), "--url site is no NetBox's address; expected https://netbox.example"),
+        (("--url", "site"), "--url site is not the address of a NetBox; expected https://netbox.example"),
         (("--token-file", "nowhere"), "nowhere: No such file or directory; expected a file with a NetBox token"),
     ],
 )

@@ -89,7 +89,7 @@ def test_a_push_that_was_cut_off_is_completed_by_the_next(standin: Standin) -> N
     custom_fields(standin)
     for path in ("devices", "mac-addresses", "ip-addresses", "cables"):
         standin.fail(f"^POST /api/(dcim|ipam)/{path}/", lost=True)
-        with pytest.raises(SourceError, match="are written, push again to go on"):
+        with pytest.raises(SourceError, match="are written; push again to continue"):
             push(standin, FLEET)
     assert push(standin, FLEET).conflicts == []
     assert bare(netbox.load(standin.url, TOKEN, PATIENCE)) == FLEET
@@ -265,7 +265,7 @@ def test_an_address_that_is_there_is_used_and_one_of_somebody_else_is_a_conflict
     assert {row["address"] for row in standin.rows("ipam/ip-addresses")} == {"192.0.2.7/24", "2001:db8::8/64"}
     other = replace(LEAF, primary_address="192.0.2.7")
     [conflict] = push(standin, replace(FLEET, devices={"gpu-1": NODE, "leaf-1": other})).conflicts
-    assert conflict.startswith("IP address leaf-1 primary: NetBox has 192.0.2.7 at something else (#")
+    assert conflict.startswith("IP address leaf-1 primary: NetBox has 192.0.2.7 assigned to another object (#")
 
 
 @pytest.mark.parametrize(
@@ -275,11 +275,11 @@ def test_an_address_that_is_there_is_used_and_one_of_somebody_else_is_a_conflict
         ('[{}, {"__all__": ["No."]}]', "No"),
         (
             '{"__all__": ["Duplicate termination found for dcim.interface 12: cable 5"]}',
-            "one of its ends has cable #5 in NetBox already; take that one out there",
+            "one of its ends already has cable #5 in NetBox; remove that cable in NetBox",
         ),
         (
             '{"position":["U1.0 is already occupied or does not have sufficient space to accommodate: X (8U)"]}',
-            "position: no room for it in the rack from U1.0 upwards; move what stands there",
+            "position: no room in the rack from U1.0 upwards; move what is there",
         ),
         ("<html>\nno", "<html> no"),
         ("[" * 5000, "[" * LONGEST + "…"),

@@ -204,7 +204,7 @@ def test_a_field_that_netbox_does_not_empty_keeps_no_other_request_back(desk: De
     runner = desk.runner()
     assert runner.visit() == 2
     assert "gpu-1: the request is accepted, but still in its page" in runner.trouble
-    assert "not emptied though NetBox took the change" in runner.trouble
+    assert "not empty although NetBox accepted the change" in runner.trouble
     assert desk.asked("gpu-2") == [("alice in NetBox", "hold", "")]
 
 
@@ -234,7 +234,7 @@ def test_what_cannot_be_asked_for_is_answered_in_the_history_of_the_node(desk: D
     desk.ask("gpu-2", "hold")
     assert desk.runner().visit() == 2
     said = {name: desk.store.history(name)[-1].sentence for name in ("gpu-1", "gpu-2")}
-    assert said["gpu-1"].startswith("'wipe' cannot be asked for in NetBox; expected cancel, certify")
+    assert said["gpu-1"].startswith("'wipe' cannot be requested in NetBox; expected cancel, certify")
     assert said["gpu-2"] == "The node is retired and takes no requests; its history stays readable."
     assert desk.asked() == desk.asked("gpu-2") == []
     assert (desk.stands("gpu-1"), desk.stands("gpu-2")) == (("", ""), ("", ""))
@@ -263,7 +263,7 @@ def test_a_request_for_a_node_that_the_store_does_not_know_yet_waits_in_its_page
         ({"status": 403}, "give the token's user the permission"),
         ({"dropped": True}, "cannot be reached"),
         ({"body": b"<html>", "status": 200, "kind": "text/html"}, "expected JSON"),
-        ({"body": b'{"count": 1, "next": null, "results": [{"custom_fields": 5}]}', "status": 200}, "as NetBox 4"),
+        ({"body": b'{"count": 1, "next": null, "results": [{"custom_fields": 5}]}', "status": 200}, "of NetBox 4"),
     ],
 )
 def test_a_netbox_in_trouble_is_left_alone_for_a_while_unless_it_rings(

@@ -66,11 +66,11 @@ def booted(machine: Machine, node: str) -> int:
 def test_a_play_whose_main_process_is_killed_lives_on_and_is_adopted(machine: Machine) -> None:
     """One boot, one run that passed, and systemd started the server anew by itself."""
     machine.until(lambda: machine.shown("ActiveState") == "active")
-    before = machine.until(lambda: machine.processes("adapters.supervisor"))
+    before = machine.until(lambda: machine.processes("plays.supervisor"))
     machine.until(lambda: "boot: armed" in machine.product("status") or booted(machine, "gpu-01"))
     machine.said("systemctl", "kill", "--signal=KILL", "--kill-whom=main", "fleet-runner")
     machine.until(lambda: machine.shown("NRestarts") == "1" and machine.shown("ActiveState") == "active")
-    assert before <= machine.processes("adapters.supervisor")
+    assert before <= machine.processes("plays.supervisor")
     machine.until(lambda: "provision → onboard" in machine.product("history", "gpu-01"))
     history = machine.product("history", "gpu-01")
     assert history.count("Provision: passed") == 1
@@ -81,11 +81,11 @@ def test_a_play_whose_main_process_is_killed_lives_on_and_is_adopted(machine: Ma
 def test_a_stop_leaves_plays_alone_and_the_next_start_adopts_them(machine: Machine) -> None:
     """`systemctl stop` is quick, and no play notices."""
     machine.product("certify", "gpu-01")
-    before = machine.until(lambda: machine.processes("adapters.supervisor"))
+    before = machine.until(lambda: machine.processes("plays.supervisor"))
     machine.said("systemctl", "stop", "fleet-runner")
     assert machine.shown("ActiveState") == "inactive"
     assert machine.shown("Result") == "success"
-    assert before & machine.processes("adapters.supervisor")
+    assert before & machine.processes("plays.supervisor")
     machine.said("systemctl", "start", "fleet-runner")
     assert machine.shown("ActiveState") == "active"
 
@@ -104,7 +104,7 @@ def test_the_watchdog_starts_a_server_anew_whose_loop_hangs(machine: Machine) ->
     machine.until(lambda: int(machine.shown("NRestarts")) > restarts and machine.shown("ActiveState") == "active")
     journal = journal_of(machine)
     assert "Fatal Python error: Aborted" in journal
-    assert "policy_file.py" in journal
+    assert "adapters/files/policy.py" in journal
 
 
 def journal_of(machine: Machine) -> str:

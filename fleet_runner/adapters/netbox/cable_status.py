@@ -47,7 +47,7 @@ def connect_cables(url: str, token: str, ids: Collection[int], patience: Timeout
     page = f"{url.rstrip('/')}/{PATH}"
     for some, text in (
         (written.lost, "not in NetBox's answer to the change: deleted meanwhile, or the token may not change it"),
-        (written.kept, "not changed though NetBox took the change; look into its log"),
+        (written.kept, "NetBox accepted the change and did not make it; check its log"),
     ):
         if some:
             others = f" and {len(some) - 1} more" if len(some) > 1 else ""
@@ -61,7 +61,7 @@ def _write(client: Client, ids: Sequence[int], written: Written) -> None:
     while waiting:
         if time.monotonic() > until:
             left = sum(map(len, waiting))
-            text = f"{left} cable statuses are not written within {SECONDS:g} s; the next sweep goes on with them"
+            text = f"{left} cable statuses are not written within {SECONDS:g} s; the next sweep continues"
             written.warnings.append(f"{client.url}: {text}")
             return
         chunk = waiting.popleft()

@@ -14,7 +14,7 @@ from fleet_runner.core.inventory.records import CONNECTED, REMOVED, Cable, Termi
 INTERFACE, FRONT, REAR = "dcim.interface", "dcim.frontport", "dcim.rearport"
 PANEL = frozenset({FRONT, REAR})
 
-UNKNOWN_PROFILE = "of which is not known what it joins; use another one, or update fleet-runner"
+UNKNOWN_PROFILE = "which fleet-runner does not know; use another profile, or update fleet-runner"
 
 Known = Mapping[int, Termination | None]
 """Every interface by its id; None where its device has no name."""
@@ -73,7 +73,7 @@ class CableWithEnds:
         """Return the interfaces of some ends, or the problem that one was not there."""
         missing = next((end.id for end in ends if end.id not in known), None)
         if missing is not None:
-            text = f"the cable ends at interface {missing}, which was not there; read it again"
+            text = f"the cable ends at interface {missing}, which was not found; read NetBox again"
             return Problem(self.place(), text)
         return [known[end.id] for end in ends]
 

@@ -64,7 +64,7 @@ def locked(file: Path, *, wait: bool = True) -> Iterator[None]:
         file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         lock = os.open(file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        log.warning("what is read of NetBox is not shared with other processes", file=str(file), why=error.strerror)
+        log.warning("the copy of NetBox is not shared with other processes", file=str(file), why=error.strerror)
         yield
         return
     try:
@@ -82,11 +82,11 @@ def _wait(lock: int, file: Path, seconds: float) -> None:
         except BlockingIOError:
             if time.monotonic() >= until:
                 if seconds:
-                    log.warning("another process reads NetBox for long; it is read here as well", file=str(file))
+                    log.warning("another process takes long to read NetBox; it is read here, too", file=str(file))
                 return
             time.sleep(LOOK_SECONDS)
         except OSError as error:
-            log.warning("what is read of NetBox cannot be locked", file=str(file), why=error.strerror)
+            log.warning("the copy of NetBox cannot be locked", file=str(file), why=error.strerror)
             return
         else:
             return
@@ -103,8 +103,8 @@ def load(file: Path, print_: str) -> tuple[Rows, Mark] | None:
     except _UnusableError as error:
         why = str(error)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-        why = f"it is not as it was written ({type(error).__name__})"
-    log.warning("what was kept of NetBox is not used; everything is read again", file=str(file), why=why)
+        why = f"it is damaged ({type(error).__name__})"
+    log.warning("the copy of NetBox is not used; everything is read again", file=str(file), why=why)
     return None
 
 
@@ -112,13 +112,13 @@ def _load(file: Path, print_: str) -> tuple[Rows, Mark]:
     with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW), "rb") as stream:
         found = os.fstat(stream.fileno())
         if found.st_uid != os.geteuid() or found.st_mode & 0o077:
-            raise _UnusableError("it is not only this user's")
+            raise _UnusableError("other users can read or write it, expected mode 0600")
         head, _, body = stream.read().partition(b"\n")
     said = json.loads(head)
     if said["form"] != FORM:
-        raise _UnusableError("it is of another version")
+        raise _UnusableError("another version of fleet-runner wrote it")
     if said["of"] != print_:
-        raise _UnusableError("it is of another NetBox or token")
+        raise _UnusableError("it belongs to another NetBox or token")
     if said["sum"] != sha256(body).hexdigest():
         raise _UnusableError("it is damaged")
     kept = json.loads(body)
@@ -154,7 +154,7 @@ def save(file: Path, print_: str, kept: Rows, mark: Mark) -> bool:
             os.fsync(stream.fileno())
         Path(new).replace(file)
     except OSError as error:
-        log.warning("what was read of NetBox cannot be kept", file=str(file), why=error.strerror)
+        log.warning("the copy of NetBox cannot be written", file=str(file), why=error.strerror)
         if new:
             Path(new).unlink(missing_ok=True)
         return False

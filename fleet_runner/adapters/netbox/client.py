@@ -94,8 +94,8 @@ class Client:
             found, count = self._read(path, {"fields": fields, **filters})
             if len(found) == count:
                 return found
-        text = f"{path} gave {len(found)} rows where NetBox counts {count}, {ATTEMPTS} times"
-        raise SourceError(f"{self.url}: {text}; somebody changes it, read it again later")
+        text = f"{path} gave {len(found)} rows, expected the {count} that NetBox counts, {ATTEMPTS} times"
+        raise SourceError(f"{self.url}: {text}; somebody is changing it; read it again later")
 
     def change(self, path: str, rows: list[Json], fields: str, match: Iterable[str]) -> list[Json]:
         """Change rows of a list, all or none, and return these fields of those that NetBox found.
@@ -119,7 +119,7 @@ class Client:
             at for at, row in enumerate(rows) if row["id"] not in gone
         ]  # NetBox 4.7 changes none, older ones these
         if len(left) == len(rows):
-            raise RefusedError(f"NetBox does not find what it was not asked for in {path}; look into its log")
+            raise RefusedError(f"NetBox reports rows of {path} as missing that were not sent; check its log")
         there = [rows[at] for at in left]
         return self.change(path, there, fields, [known[at] for at in left] if known else []) if there else []
 
@@ -150,7 +150,7 @@ class Client:
                 return str(next(self._request("status", {}).get())["netbox-version"])
         except pynetbox.RequestError as error:
             if (status := error.req.status_code) in REFUSED:
-                text = f"{self.url}: NetBox does not take this token (HTTP {status}); write a valid one into its file"
+                text = f"{self.url}: NetBox does not accept the token (HTTP {status}); put a valid one into its file"
                 raise ForbiddenError(text) from None
             raise self._refused("status", error.req) from None
 
@@ -236,20 +236,21 @@ class Client:
             raise SourceUnavailableError(self._unreached(path, _reason(error))) from None
         except OSError as error:  # before anything is sent: the file of CAs is not there
             text = f"{self.url}: cannot be asked for {path} ({show(error)})"
-            raise SourceError(f"{text}; look whether REQUESTS_CA_BUNDLE names a file that can be read") from None
+            raise SourceError(f"{text}; check whether REQUESTS_CA_BUNDLE names a file that can be read") from None
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
-            text = f"{self.url}: {path} is not a list as NetBox 4 gives it; check that source is a NetBox's address"
+            text = f"{self.url}: {path} is not a list of NetBox 4; check that source is the address of a NetBox"
             raise SourceError(text) from None
 
     def _unreached(self, path: str, reason: object) -> str:
         if isinstance(reason, UrllibTimeoutError) and not isinstance(reason, NewConnectionError):
-            return f"{self.url}: no answer for {path} in time; look whether NetBox is overloaded, then read again"
+            return f"{self.url}: no answer for {path} in time; check whether NetBox is overloaded, then read again"
         return f"{self.url}: cannot be reached for {path} ({show(reason)}); check the address and the network"
 
     def _refused(self, path: str, answer: requests.Response) -> SourceError:
         status = answer.status_code
         if status in REFUSED and BAD_TOKEN.search(answer.text[:1000]):
-            return ForbiddenError(f"{self.url}: does not take the token (HTTP {status}); write another into its file")
+            text = f"{self.url}: does not accept the token (HTTP {status}); put a valid one into its file"
+            return ForbiddenError(text)
         if status in REFUSED:
             needed = f"the permission {permission(path, 'view')}"
             next_step = f"give the token's user {needed}, or write a valid token into its file"
@@ -259,12 +260,12 @@ class Client:
             text = f"{self.url}: has no {path} (HTTP 404); check that source is the address of a NetBox 4"
             return SourceError(text)
         kind = SourceUnavailableError if status in TRANSIENT else SourceError
-        return kind(f"{self.url}: {path} gave HTTP {status}; look into NetBox's log, then read again")
+        return kind(f"{self.url}: {path} gave HTTP {status}; check NetBox's log, then read again")
 
     def _unchanged(self, path: str, answer: requests.Response, action: str = "change") -> SourceError:
         status = answer.status_code
         if status in REFUSED:
-            text = f"{self.url}: NetBox lets this token {action} nothing in {path} (HTTP {status})"
+            text = f"{self.url}: this token may not {action} anything in {path} (HTTP {status})"
             needed = f"give the token's user the permission {permission(path, action)}, and let the token write"
             return ForbiddenError(f"{text}; {needed}")
         if status in {CHANGED, *TRANSIENT}:
@@ -273,7 +274,7 @@ class Client:
 
     def _not_netbox(self, path: str, answer: requests.Response) -> str:
         kind = answer.headers.get("content-type", "no content type")
-        return f"{self.url}: {path} gave {show(kind)}, expected JSON; check that source is a NetBox's address"
+        return f"{self.url}: {path} gave {show(kind)}, expected JSON; check that source is the address of a NetBox"
 
 
 class _PatientAdapter(HTTPAdapter):
@@ -308,7 +309,7 @@ class _PatientAdapter(HTTPAdapter):
             answer.close()
             oldest = ".".join(map(str, OLDEST))
             url = "://".join(self.origin)
-            raise SourceError(f"{url}: is a NetBox {show(version)}, expected {oldest} or newer; upgrade it")
+            raise SourceError(f"{url}: found NetBox {show(version)}, expected {oldest} or newer; upgrade it")
         answer.raw = self._body(answer)
         return answer
 
@@ -345,5 +346,5 @@ def _base(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
         safe = url.rpartition("@")[2]
-        raise SourceError(f"source {show(safe)} is no NetBox's address; expected https://netbox.example without more")
+        raise SourceError(f"source {show(safe)} is not the address of a NetBox; expected https://netbox.example")
     return url.rstrip("/").removesuffix("/api")

@@ -119,7 +119,7 @@ def _nameless_nodes(devices: Iterable[DeviceRow], base: str) -> Iterator[Problem
     """Name what cannot be left out: a node without a name would never be looked after."""
     for row in devices:
         if not row.name and row.role in NODE_ROLES:
-            yield Problem(f"{base}/devices/{row.id}/", f"a {row.role} has no name; name it")
+            yield Problem(f"{base}/devices/{row.id}/", f"found a {row.role} without a name; name it")
 
 
 def _owners(rows: Rows) -> Mapping[int, int]:

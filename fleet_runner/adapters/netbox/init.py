@@ -74,7 +74,7 @@ def carry_out(client: Client, surveyed: Survey, keep: Callable[[str], object]) -
         if step.act not in DUE:
             continue
         if needed := sorted(refs(step.change or step.wanted.fields) - known.keys()):
-            yield Done(step, f"it needs {needed[0].name}, which is not made")
+            yield Done(step, f"it needs {needed[0].name}, which was not created")
             continue
         try:
             if step.wanted.kind is Kind.TOKEN:
@@ -94,7 +94,7 @@ def _readable(client: Client) -> Iterator[None]:
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        text = f"an object is not as NetBox 4 gives it ({type(error).__name__}: {error}); check its version"
+        text = f"an object has an unexpected format ({type(error).__name__}: {error}), expected that of NetBox 4"
         raise SourceError(f"{client.url}: {text}") from error
 
 
@@ -122,7 +122,7 @@ def _do(client: Client, step: Step, known: Mapping[Ref, int]) -> int:
         row = {"id": step.row["id"], **filled(step.change, known.__getitem__), **why}
         made = client.change(kind, [row], ",".join(row), [tag(step.row)] if step.row.get("last_updated") else [])
     if not made:
-        raise RefusedError("NetBox found it no more, or may not let this token change it; run it again")
+        raise RefusedError("NetBox no longer finds it, or does not let this token change it; run this again")
     if lost_fields := lost(step.wanted, row, made[0]):
-        raise RefusedError(f"NetBox took it and keeps {', '.join(lost_fields)} otherwise; look into its page")
+        raise RefusedError(f"NetBox accepted it and stored other values for {', '.join(lost_fields)}; check its page")
     return int(made[0]["id"])

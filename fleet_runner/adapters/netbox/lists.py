@@ -110,7 +110,7 @@ class Lists:
                 found = list(_rows(self.client, name, ids))
                 shapes.check(found)
         except WRONG as error:
-            text = f"{what.path} is not as NetBox 4 gives it ({type(error).__name__}: {error}); check its version"
+            text = f"{what.path} has an unexpected format ({type(error).__name__}: {error}), expected NetBox 4's"
             raise SourceError(f"{self.client.url}: {text}") from error
         return found
 

@@ -81,8 +81,8 @@ def empty(client: Client, seen: Seen) -> bool:
         text = f"{client.url}/{DEVICES}/{device}/: not in NetBox's answer: deleted meanwhile, or the token may not"
         raise ForbiddenError(f"{text} change it; give the token's user dcim.change_device")
     if held[device]:
-        text = f"{client.url}/{DEVICES}/{device}/: {REQUEST} is not emptied though NetBox took the change"
-        raise RefusedError(f"{text}; look into its log")
+        text = f"{client.url}/{DEVICES}/{device}/: {REQUEST} is not empty although NetBox accepted the change"
+        raise RefusedError(f"{text}; check its log")
     return True
 
 
@@ -110,7 +110,7 @@ def _shaped(client: Client, path: str) -> Iterator[None]:
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        text = f"{path} is not as NetBox 4 gives it ({type(error).__name__}: {error}); check its version"
+        text = f"{path} has an unexpected format ({type(error).__name__}: {error}), expected that of NetBox 4"
         raise SourceError(f"{client.url}: {text}") from error
 
 

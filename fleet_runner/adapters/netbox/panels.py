@@ -86,8 +86,8 @@ def note(lost: Sequence[Termination]) -> tuple[str, ...]:
         return ()
     first = min(lost)
     many = f"{len(lost)} interfaces are" if len(lost) > 1 else "1 interface is"
-    text = f"{many} cabled to a patch panel from which no single way leads on to another interface"
-    return (f"{text} (first: {first}); they have no designed link: complete or correct the patching in NetBox",)
+    text = f"{many} cabled to a patch panel, and the path ends, forks or loops there"
+    return (f"{text} (first: {first}); they have no designed link; complete or correct the patching in NetBox",)
 
 
 Joined = Mapping[End, list[tuple[CableWithEnds, End]]]

@@ -56,7 +56,7 @@ def made(make: Callable[[R], T], rows: Iterable[R], page: str, problems: list[Pr
         try:
             found.append(Found(make(row), place))
         except ValueError as error:
-            text = f"found a row that is not as NetBox 4 gives it ({type(error).__name__}: {error})"
+            text = f"found a record that cannot be read ({type(error).__name__}: {error})"
             problems.append(Problem(place(), f"{text}; correct it, or check NetBox's version"))
     return found
 

@@ -10,11 +10,11 @@ LONGEST = 300  # characters that are told
 RULES = (
     (
         re.compile(r"Duplicate termination found for \S{1,80} \d{1,20}: cable (\d{1,20})"),
-        r"one of its ends has cable #\1 in NetBox already; take that one out there",
+        r"one of its ends already has cable #\1 in NetBox; remove that cable in NetBox",
     ),
     (
         re.compile(r"U([0-9.]{1,6}) is already occupied or does not have sufficient space to accommodate.{0,200}"),
-        r"no room for it in the rack from U\1 upwards; move what stands there",
+        r"no room in the rack from U\1 upwards; move what is there",
     ),
 )
 """What NetBox says in its programmers' words, and how people say it with the next step."""

@@ -98,9 +98,9 @@ def _present(lists: Lists, rows: Rows, mark: Mark | None, found: Snapshot, kept:
         if not some or not changes.same(lists.client.newest(changes.PATH, changes.FIELDS, 1, id=mark.change), mark):
             return
     first = show(rows.devices[some[0]].name or f"#{some[0]}")
-    text = f"shows {len(gone)} devices no more (first: {first}), and its change log does not say why"
+    text = f"no longer shows {len(gone)} devices (first: {first}), and its change log gives no reason"
     next_step = "give the token's user the permission dcim.view_device for them again"
-    raise SourceError(f"{lists.client.url}: {text}; {next_step}, or, if they are to be away, delete {kept}")
+    raise SourceError(f"{lists.client.url}: {text}; {next_step}, or, if they were removed on purpose, delete {kept}")
 
 
 def _followed(lists: Lists, rows: Rows, mark: Mark | None) -> Snapshot | None:
@@ -131,7 +131,7 @@ def _whole(lists: Lists) -> Snapshot:
         mark = changes.begin(lists.client.newest(changes.PATH, changes.FIELDS, changes.MOST), time.time())
     except ForbiddenError:
         mark = None
-        text = "the token may not see NetBox's change log, so that everything is read each time"
+        text = "the token may not see NetBox's change log, so everything is read each time"
         notes = (f"{lists.client.url}: {text}; give its user the permission core.view_objectchange",)
     rows = reading.everything(lists)
     meanwhile = _followed(lists, rows, mark)  # a cable may be newer than the list of what it ends at
@@ -143,6 +143,6 @@ def _whole(lists: Lists) -> Snapshot:
 def _told(lists: Lists, rows: Rows, mark: Mark | None, how: str, notes: tuple[str, ...] = ()) -> Snapshot:
     if lists.old:
         names = ", ".join(reading.LISTS[name].path for name in lists.old)
-        text = f"its export templates of {names} are not those of this version"
+        text = f"its export templates of {names} are of another version"
         notes = (*notes, f"{lists.client.url}: {text}; run `fleet-runner netbox init`")
     return Snapshot(rows, mark, lists.client.sent, how, notes)

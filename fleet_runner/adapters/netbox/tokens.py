@@ -58,7 +58,7 @@ def _sent(client: Client, made: Json) -> str:
     """Return a token as NetBox wants it sent, of what NetBox says that it has made: what was asked for may differ."""
     secret = made.get("token")
     if not isinstance(secret, str) or not secret:
-        raise RefusedError(f"NetBox made a token and does not say it; {_again(client, made)}")
+        raise RefusedError(f"NetBox created a token and did not return it; {_again(client, made)}")
     return f"nbt_{made['key']}.{secret}" if made.get("version") == V2 else secret
 
 
@@ -68,7 +68,7 @@ def _use(client: Client, token: str, made: Json) -> None:
         with Client(client.url, token, Timeouts()) as own:
             own.version()
     except ForbiddenError as error:
-        text = f"NetBox made a token and does not take it ({error})"
+        text = f"NetBox created a token and does not accept it ({error})"
         raise RefusedError(
             f"{text}; {_again(client, made)}; if that gives the same, make one there by hand"
         ) from None
@@ -82,12 +82,12 @@ def _add(client: Client, row: Json, *more: str) -> Json:
     try:
         return client.add(Kind.TOKEN, [row], ",".join(dict.fromkeys(("id", "key", *row, *more))))[0]
     except ForbiddenError:
-        text = f"{client.url}: NetBox lets this token make none for another user"
+        text = f"{client.url}: this token may not create tokens for another user"
         raise ForbiddenError(f"{text}; give its user {' and '.join(GRANT)}, then run it again") from None
 
 
 def _numbers(version: str) -> tuple[int, ...]:
     found = re.match(r"([0-9]{1,3})\.([0-9]{1,3})", version)
     if found is None:
-        raise SourceError(f"NetBox says that its version is {version[:40]!r}; expected one such as 4.6.8")
+        raise SourceError(f"found the NetBox version {version[:40]!r}, expected one such as 4.7.3")
     return int(found[1]), int(found[2])

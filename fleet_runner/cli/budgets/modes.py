@@ -52,7 +52,7 @@ def show(context: typer.Context, json: Json = False) -> None:
     if context.invoked_subcommand is not None:
         return
     with opened() as (settings, store):
-        said, fleet = store.modes(), Reader(settings)()
+        said, fleet = store.modes(), store.placed(Reader(settings)())
         found = {node.name: (node, modes.modes(said, Where.of(fleet, node.name))) for node in _living(store.nodes())}
         holding = modes.standing(said)
         if json:
@@ -104,7 +104,7 @@ def _say(mode: Mode | None, asked: ModeRequest, whose: tuple[str, str], *, dry_r
     if not reason:
         raise FleetError("--reason is empty; say why, for whoever looks at 3 a.m.")
     with opened(create=True) as (settings, store):
-        fleet, said = Reader(settings)(), store.modes()
+        fleet, said = store.placed(Reader(settings)()), store.modes()
         _check(fleet, asked.places)
         now = time.time()
         more = [

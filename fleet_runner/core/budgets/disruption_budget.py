@@ -12,15 +12,13 @@ from enum import StrEnum
 from functools import reduce
 from typing import NamedTuple
 
-from fleet_runner.core.inventory.records import Fleet, rack_key
+from fleet_runner.core.inventory import last_places
+from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import RUNNER, Node
 from fleet_runner.core.lifecycle.states import REMEDIED, SERVING, STATES, Condition
 
 RECENT = 4 * 3600.0
 """Seconds for which a node that left service for triage counts as out: long enough to see that it is not alone."""
-
-DOMAIN = "failure_domain"
-"""The key of a device's config context that names what it fails with: a power feed, a pod, a row."""
 
 FEW = 3
 """Nodes that a refusal names; the rest is counted."""
@@ -100,15 +98,9 @@ class Use(NamedTuple):
 
 
 def place(fleet: Fleet, node: str) -> Location:
-    """Return where a node belongs. Its failure domain is what its context says, else the location of its rack."""
-    device = fleet.devices.get(node)
-    if device is None:
-        return Location()
-    key = rack_key(device.site, device.rack) if device.rack else ""
-    rack = fleet.racks.get(key)
-    named = device.context.get(DOMAIN)
-    domain = named if isinstance(named, str) and named else (rack.location or "" if rack is not None else "")
-    return Location(key, rack_key(device.site, domain) if domain else "", device.tenant or "")
+    """Return where a node counts: one whose record cannot be used counts where it was."""
+    _, rack, domain, tenant = last_places.place(fleet, node)
+    return Location(rack, domain, tenant)
 
 
 def measure(nodes: Iterable[Node], triaged: Mapping[str, float], fleet: Fleet) -> Usage:

@@ -10,7 +10,8 @@ from enum import StrEnum
 from typing import NamedTuple, Self
 
 from fleet_runner.core.checks.verdicts import Remedy
-from fleet_runner.core.inventory.records import Fleet, rack_key
+from fleet_runner.core.inventory.last_places import place
+from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.states import Stage, State
 
 
@@ -125,12 +126,10 @@ class Where(NamedTuple):
 
     @classmethod
     def of(cls, fleet: Fleet, name: str) -> Self:
-        """Return where a node belongs; one that the source does not know has no place but its name."""
+        """Return where a node belongs; one whose record cannot be used belongs where it was."""
+        site, rack, _, tenant = place(fleet, name)
         device = fleet.devices.get(name)
-        if device is None:
-            return cls(name)
-        rack = rack_key(device.site, device.rack) if device.rack else ""
-        return cls(name, device.site, rack, device.device_type, device.tenant or "")
+        return cls(name, site, rack, device.device_type if device is not None else "", tenant)
 
     def named(self, scope: Scope) -> str:
         """Return what this node's place is called in a scope; the fleet has no name."""

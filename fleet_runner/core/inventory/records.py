@@ -127,6 +127,15 @@ class Cable:
     id: int | None = None
 
 
+class Place(NamedTuple):
+    """Where a node is, and whose; "" where nobody says. `rack` and `domain` (its failure domain) carry their site."""
+
+    site: str = ""
+    rack: str = ""
+    domain: str = ""
+    tenant: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Fleet:
     """Everything the source of truth says, at one moment, already checked for contradictions.
@@ -135,7 +144,8 @@ class Fleet:
     or slug. `revision` changes whenever any record does (a hash or a high-water mark of the source). `notes` are
     sentences for the source's owner about what could not be used. `unread` are devices that are in the source and
     whose record cannot be used, each with the reason: they are not gone, and nothing is known of them. `uncompared`
-    are ports of other devices of which it is not known what belongs there.
+    are ports of other devices of which it is not known what belongs there. `last_places` is where the source last
+    said that nodes are, as the store remembers it: a node whose record is wrong today has not left its rack.
     """
 
     sites: tuple[str, ...]
@@ -147,6 +157,7 @@ class Fleet:
     notes: tuple[str, ...] = ()
     unread: Mapping[str, str] = field(default_factory=dict[str, str])
     uncompared: tuple[Termination, ...] = ()
+    last_places: Mapping[str, Place] = field(default_factory=dict[str, Place])
 
     def place(self, device: str) -> str:
         """Where a person finds a device: "hall-1 rack A03 U12"; says so where the source does not know."""

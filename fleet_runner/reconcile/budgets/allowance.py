@@ -19,7 +19,7 @@ from fleet_runner.core.faults.rules.rules import Rules
 from fleet_runner.core.firmware import slots
 from fleet_runner.core.firmware.rollout import number, refusal
 from fleet_runner.core.inventory.placement import stopped
-from fleet_runner.core.inventory.records import Fleet, rack_key
+from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.actions import Action, Decision, Move, OpenRun
 from fleet_runner.core.lifecycle.decisions import decide, withhold
 from fleet_runner.core.lifecycle.pending import is_automatic
@@ -286,8 +286,7 @@ class Allowance:
 
     def _place(self, name: str) -> str:
         """Return a node's rack with its site: two sites may both have a rack A03."""
-        device = self.fleet.devices.get(name)
-        return rack_key(device.site, device.rack) if device is not None and device.rack else ""
+        return disruption_budget.place(self.fleet, name).rack
 
 
 def _starts(action: Action) -> bool:
@@ -317,7 +316,8 @@ def _cost(view: View, decision: Decision) -> Cost:
 
 def measured(store: Store, fleet: Fleet, now: float) -> disruption_budget.Usage:
     """Return what serves and what is out now. Every node is read."""
-    return disruption_budget.measure(store.nodes(), store.triaged(now - disruption_budget.RECENT), fleet)
+    triaged = store.triaged(now - disruption_budget.RECENT)
+    return disruption_budget.measure(store.nodes(), triaged, store.placed(fleet))
 
 
 def limits(settings: Settings, rules: Rules) -> disruption_budget.Limits:

@@ -1,23 +1,25 @@
 """The source of truth's nodes, known to the store as the machines that they are: renamed, refused, or new."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import structlog
 
 from fleet_runner.core.inventory.identity import Refused, Renamed, compare, groups
+from fleet_runner.core.inventory.last_places import place
 from fleet_runner.core.inventory.records import Fleet, nodes
 from fleet_runner.reconcile.loop.context import TickContext
 
 log = structlog.get_logger()
 
 
-def register(world: TickContext, fleet: Fleet, now: float) -> None:
+def register(world: TickContext, fleet: Fleet, now: float) -> Fleet:
     """Have the store know every node of a source that changed, or that another runner may have read otherwise.
 
     A node that is to be renamed while something works on it is renamed by a later tick; nothing begins until then.
+    The fleet that is returned, and goes on in use, also knows where nodes were whose record says it no more.
     """
     if world.registered == fleet.revision:
-        return
+        return fleet
     devices = nodes(fleet)
     known, taken = world.store.machines()
     found = compare(known, devices, taken, fleet.unread)
@@ -28,7 +30,18 @@ def register(world: TickContext, fleet: Fleet, now: float) -> None:
     world.store.register(records, now, refused)
     _tell(world, refused)
     world.refused = refused
+    fleet = _place(world, fleet, [each.name for each in devices if each.name not in new])
     world.registered = "" if later else fleet.revision
+    world.fleet = fleet
+    return fleet
+
+
+def _place(world: TickContext, fleet: Fleet, names: Iterable[str]) -> Fleet:
+    """Keep where nodes are; a place that the source names no more stays."""
+    fleet = world.store.placed(fleet)
+    found = {name: place(fleet, name) for name in names}
+    world.store.keep_places({name: where for name, where in found.items() if fleet.last_places.get(name) != where})
+    return world.store.placed(fleet)
 
 
 def _rename(world: TickContext, renamed: tuple[Renamed, ...], now: float) -> list[Renamed]:

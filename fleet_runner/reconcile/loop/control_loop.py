@@ -47,7 +47,7 @@ def tick(world: TickContext, now: float | None = None, between: Callable[[Report
         now = clock()
         if store_ownership.is_strange(world, now):
             return report
-        register(world, fleet, now)
+        fleet = register(world, fleet, now)
         poll(world, now, report, between)
         roll(world, fleet, now, report)
         act(world, fleet, clock, report, between)
@@ -61,8 +61,8 @@ def glance(world: TickContext, between: Callable[[Report], None] = _go_on) -> Re
     report = Report()
     with alone(world.settings):
         if world.fleet is not None and not store_ownership.is_strange(world, time.time()):
-            register(world, world.fleet, time.time())
-            act(world, world.fleet, time.time, report, between)
+            fleet = register(world, world.fleet, time.time())
+            act(world, fleet, time.time, report, between)
     return report
 
 

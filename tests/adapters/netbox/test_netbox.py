@@ -74,7 +74,7 @@ def test_every_page_is_read(standin: Standin) -> None:
 
 
 def test_a_refused_token_says_so_and_is_not_shown(standin: Standin) -> None:
-    assert "does not take the token (HTTP 403); write another into its file" in refusal(standin, "another-token")
+    assert "does not accept the token (HTTP 403); put a valid one into its file" in refusal(standin, "another-token")
     standin.before.append((401, "application/json", b"{}"))
     assert "HTTP 401" in refusal(standin)
 
@@ -91,14 +91,14 @@ def test_a_token_that_no_header_can_carry_is_refused(standin: Standin, token: st
     "url", ["ftp://x", "netbox.example", "https://", "https://user:secret@x", "https://x/?a=b", "//x"]
 )
 def test_an_address_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(SourceError, match="no NetBox's address") as caught:
+    with pytest.raises(SourceError, match="not the address of a NetBox") as caught:
         netbox.load(url, TOKEN)
     assert "secret" not in str(caught.value)
 
 
 def test_a_page_that_is_no_json_is_no_netbox(standin: Standin) -> None:
     standin.before.append((200, "text/html", b"<html>Log in</html>"))
-    assert "gave 'text/html', expected JSON; check that source is a NetBox's address" in refusal(standin)
+    assert "gave 'text/html', expected JSON; check that source is the address of a NetBox" in refusal(standin)
 
 
 def test_another_address_of_the_same_server_is_no_netbox(standin: Standin) -> None:
@@ -113,7 +113,7 @@ def test_what_passes_is_tried_again(standin: Standin, status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "said"), [(0, "cannot be reached for"), (503, "gave HTTP 503; look into NetBox's log")]
+    ("status", "said"), [(0, "cannot be reached for"), (503, "gave HTTP 503; check NetBox's log")]
 )
 def test_what_does_not_pass_is_an_error_after_a_while(standin: Standin, status: int, said: str) -> None:
     standin.before.extend([(status, "text/plain", b"")] * 10)
@@ -143,7 +143,7 @@ def test_a_certificate_that_nobody_trusts_is_said(standin: Standin) -> None:
 def test_a_file_of_certificates_that_is_not_there_is_said(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing but an error of the source of truth: with that the fleet goes on."""
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/ca.pem")
-    with pytest.raises(SourceError, match="look whether REQUESTS_CA_BUNDLE names a file"):
+    with pytest.raises(SourceError, match="check whether REQUESTS_CA_BUNDLE names a file"):
         netbox.load(standin.url.replace("http:", "https:"), TOKEN, QUICK)
 
 
@@ -212,7 +212,7 @@ def test_a_list_that_changes_while_it_is_read_is_read_again(standin: Standin) ->
     standin.before.append((200, "application/json", json.dumps(short).encode()))
     assert load(standin).devices
     standin.before.extend([(200, "application/json", json.dumps(short).encode())] * 3)
-    assert "dcim/sites gave 1 rows where NetBox counts 2, 3 times" in refusal(standin)
+    assert "dcim/sites gave 1 rows, expected the 2 that NetBox counts, 3 times" in refusal(standin)
 
 
 def test_a_device_that_is_half_filled_is_fine(standin: Standin) -> None:
@@ -246,7 +246,8 @@ def test_a_node_without_a_name_is_left_out_and_said(standin: Standin) -> None:
     standin.lists["devices"][0]["name"] = None
     found = load(standin)
     assert list(found.devices) == ["leaf-1"]
-    assert found.notes == (f"{standin.url}/dcim/devices/1/: a gpu-server has no name; name it; it is left out",)
+    (note,) = found.notes
+    assert note == f"{standin.url}/dcim/devices/1/: found a gpu-server without a name; name it; it is left out"
 
 
 def test_device_types_that_no_device_has_are_left_out(standin: Standin) -> None:
@@ -261,7 +262,7 @@ def test_a_device_with_a_value_that_means_nothing_is_left_out_with_its_page(stan
     standin.lists["devices"][1]["custom_fields"] = {"fleet_management": "nobody"}
     found = load(standin)
     assert list(found.devices) == ["gpu-1"]
-    assert found.unread["leaf-1"].startswith(f"{standin.url}/dcim/devices/2/: found a row")
+    assert found.unread["leaf-1"].startswith(f"{standin.url}/dcim/devices/2/: found a record")
     assert "'nobody' is not a valid Management" in found.unread["leaf-1"]
     assert found.uncompared == (Termination("gpu-1", "ib0"),)
 
@@ -277,7 +278,7 @@ def test_a_cable_to_an_interface_that_was_not_read_is_left_out_with_its_page(sta
     standin.lists["cable-terminations"][1]["termination_id"] = 99
     found = load(standin)
     assert (found.cables, found.uncompared) == ((), (Termination("gpu-1", "ib0"),))
-    assert "the cable ends at interface 99, which was not there; read it again" in found.notes[0]
+    assert "the cable ends at interface 99, which was not found; read NetBox again" in found.notes[0]
 
 
 def test_cables_to_other_things_and_designed_no_more_are_left_out(standin: Standin) -> None:

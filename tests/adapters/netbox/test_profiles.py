@@ -91,4 +91,4 @@ def test_a_profile_that_is_not_known_leaves_its_ports_uncompared(standin: Standi
     Plant(standin).wide([port(LEAF)], [port(GPU)], profile={"value": "woven-1c1p"})
     found = load(standin)
     assert (found.cables, len(found.uncompared)) == ((), 2)
-    assert "the cable has the profile 'woven-1c1p', of which is not known what it joins" in found.notes[0]
+    assert "the cable has the profile 'woven-1c1p', which fleet-runner does not know" in found.notes[0]

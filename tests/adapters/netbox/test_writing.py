@@ -120,7 +120,7 @@ def test_an_answer_with_the_old_status_is_not_taken_for_success(
     written = write(standin, {1, 2})
     assert written.done == 0
     [warning] = written.warnings
-    assert "cables/1/ and 1 more: not changed though NetBox took the change" in warning
+    assert "cables/1/ and 1 more: NetBox accepted the change and did not make it" in warning
 
 
 def test_one_refused_cable_does_not_hold_up_the_others(standin: Standin) -> None:
@@ -158,8 +158,8 @@ def test_a_busy_netbox_is_tried_again(standin: Standin) -> None:
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        (403, "lets this token change nothing in dcim/cables (HTTP 403); give the token's user the permission"),
-        (401, "lets this token change nothing"),
+        (403, "this token may not change anything in dcim/cables (HTTP 403); give the token's user the permission"),
+        (401, "this token may not change anything"),
         (0, "cannot be reached for dcim/cables"),
     ],
 )
@@ -174,7 +174,7 @@ def test_why_nothing_can_be_written_is_a_warning(standin: Standin, status: int, 
 
 def test_an_answer_that_is_no_list_is_a_warning(standin: Standin) -> None:
     standin.change = lambda answer: (standin.before.append((200, "application/json", b"7")), answer)[1]
-    assert "is not a list as NetBox 4 gives it" in write(standin, {1}).warnings[0]
+    assert "is not a list of NetBox 4" in write(standin, {1}).warnings[0]
 
 
 def test_a_wrong_token_or_address_is_a_warning_without_the_token(standin: Standin) -> None:
@@ -182,7 +182,7 @@ def test_a_wrong_token_or_address_is_a_warning_without_the_token(standin: Standi
         written = write(standin, {1}, token)
         assert len(written.warnings) == 1
         assert "another-token" not in written.warnings[0]
-    assert "no NetBox's address" in netbox.connect_cables("ftp://x", TOKEN, {1}).warnings[0]
+    assert "not the address of a NetBox" in netbox.connect_cables("ftp://x", TOKEN, {1}).warnings[0]
 
 
 def test_nobody_there_is_a_warning() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from tests import kube
 from tests import slurm as real
 from tests.adapters import vault_server
+from tests.adapters.schedulers.test_kubernetes_answers import NODE, TOKEN, Server, kubeconfig
 from tests.commands import entered
 
 NODES = ("gpu-01", "gpu-02")
@@ -118,3 +120,25 @@ def test_a_kubernetes_answers_or_it_is_said_what_keeps_it(fleet: Fleet, tmp_path
         grade, said = fleet.told("scheduler", **named | {"kubeconfig": refused})
         assert (grade, "403" in said or "forbidden" in said.casefold()) == ("wrong", True)
     assert fleet.told("scheduler", **named)[0] == "wrong"
+
+
+def test_what_a_kubernetes_answers_wrongly_is_said(fleet: Fleet, tmp_path: Path) -> None:
+    """A stand-in for its API server, over HTTP: the node is known, refused, missing, and then nobody answers."""
+    asked = ("GET", "/api/v1/nodes/gpu-01")
+    node = {**NODE, "metadata": {"name": "gpu-01", "resourceVersion": "1"}}
+    with Server() as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        named = {"scheduler": "kubernetes", "kubeconfig": kubeconfig(tmp_path, server.server_address[1])}
+        server.says = {asked: (200, json.dumps(node).encode()), ("GET", "/api/v1/pods"): (200, b'{"items": []}')}
+        assert fleet.told("scheduler", **named) == ("ok", "kubernetes answers for gpu-01 → ")
+        server.says[asked] = (403, b'{"message": "nodes is forbidden"}')
+        refused = fleet.told("scheduler", **named)
+        server.says[asked] = (404, b'{"message": "nodes not found"}')
+        missing = fleet.told("scheduler", **named)
+        server.shutdown()
+    gone = fleet.told("scheduler", **named)
+    assert [grade for grade, _ in (refused, missing, gone)] == ["wrong"] * 3
+    assert "403" in refused[1]
+    assert "gpu-01" in missing[1]
+    assert all("→ correct it, or scheduler in fleet.toml" in said for _, said in (refused, missing, gone))
+    assert TOKEN not in f"{refused}{missing}{gone}"

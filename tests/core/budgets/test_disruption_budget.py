@@ -21,7 +21,7 @@ from fleet_runner.core.budgets.disruption_budget import (
     take,
     uses,
 )
-from fleet_runner.core.inventory.records import Device, Fleet, Rack, rack_key
+from fleet_runner.core.inventory.records import Device, Fleet, Place, Rack, rack_key
 from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.core.lifecycle.states import Condition, State
 from tests.making import a_node, conditions
@@ -173,6 +173,17 @@ def test_where_a_node_belongs_is_what_the_source_says() -> None:
     assert place(fleet, "rowed") == Location("hall/A", "hall/row-1", "")
     assert place(fleet, "racked") == Location("hall/B", "", "")
     assert place(fleet, "loose") == place(fleet, "gone") == Location()
+
+
+@given(fleets, places)
+def test_a_record_that_cannot_be_used_frees_nothing(rows: list[tuple[Location, State]], where: Location) -> None:
+    """Of whichever nodes the source says nothing today: what is out, and what is granted, is as it was."""
+    fleet, nodes = described(rows)
+    known = {name: Place("hall", *place(fleet, name)) for name in fleet.devices}
+    kept = dict(list(fleet.devices.items())[::2])
+    today = replace(fleet, devices=kept, last_places=known)
+    assert measure(nodes, {}, today) == measure(nodes, {}, fleet)
+    assert grant(measure(nodes, {}, today), where, Limits()) == grant(measure(nodes, {}, fleet), where, Limits())
 
 
 def test_every_budget_can_be_shown() -> None:

@@ -19,7 +19,7 @@ from fleet_runner.core.budgets.modes import (
     told,
 )
 from fleet_runner.core.budgets.modes import standing as holding
-from fleet_runner.core.inventory.records import Device, Fleet
+from fleet_runner.core.inventory.records import Device, Fleet, Place
 from fleet_runner.core.lifecycle.states import Stage
 
 HERE = Where("gpu-01", "hall", "hall/A03", "hgx-h100", "acme")
@@ -127,6 +127,14 @@ def test_where_a_node_belongs_is_what_the_source_says_of_it() -> None:
     assert Where.of(fleet, "gpu-01") == HERE
     assert Where.of(fleet, "gpu-02") == Where("gpu-02", "hall", "", "hgx-h100")
     assert Where.of(fleet, "gpu-09") == Where("gpu-09")
+
+
+def test_what_was_said_of_a_rack_holds_for_its_node_whose_record_cannot_be_used() -> None:
+    """People had their rack observed: it stays so, whatever happens to the record."""
+    unread = Fleet((), {}, {}, {}, (), last_places={"gpu-01": Place("hall", "hall/A03", "", "acme")})
+    assert Where.of(unread, "gpu-01") == HERE._replace(device_type="")
+    settings = [said(Scope.FLEET, Mode.ACT), said(Scope.RACK, Mode.OBSERVE)]
+    assert modes(settings, Where.of(unread, "gpu-01")).mode(Kind.REBOOT) is Mode.OBSERVE
 
 
 @pytest.mark.parametrize(

@@ -244,7 +244,7 @@ def test_a_button_leaves_a_request_as_the_page_of_the_device_does(plugged: Plugg
     assert form.get_by_role("button", name="Certify").count() == 0
     form.get_by_label("Reason").fill("its fans are <b>new</b>")
     form.get_by_role("button", name="Release").click()
-    expect(page.get_by_text("Release: asked.")).to_be_visible()
+    expect(page.get_by_text("Release: requested.")).to_be_visible()
     held = plugged.held(HELD)
     assert (held["fleet_wish"], held["fleet_wish_reason"]) == ("release", "its fans are <b>new</b>")
     assert held["fleet_state"] == "production"
@@ -300,7 +300,7 @@ def test_a_request_that_no_form_of_netbox_sent_is_refused(plugged: Plugged) -> N
         assert client.get(plugged.page(HELD, "wish"), params={"kind": "hold"}).status_code == 405
         odd = asked(client, plugged, HELD, kind="wipe", reason="x" * 5_000)
         assert odd.status_code == 302
-        assert "cannot be asked for in NetBox" in client.get(plugged.page(HELD)).text
+        assert "cannot be requested in NetBox" in client.get(plugged.page(HELD)).text
     assert plugged.held(HELD)["fleet_wish"] == before
 
 

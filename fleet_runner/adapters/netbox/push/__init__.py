@@ -67,7 +67,7 @@ class Push:
                     self._kind(kind, ready, pushed, tell)
                 except SourceError as error:
                     done = f"{sum(pushed.done.values())} of {len(planned.steps)} are written"
-                    raise SourceError(f"{error}; {done}, push again to go on") from error
+                    raise SourceError(f"{error}; {done}; push again to continue") from error
         return pushed
 
     def _kind(self, kind: Kind, steps: list[Step], pushed: Pushed, tell: Tell) -> None:
@@ -110,7 +110,7 @@ class Push:
         ready: list[Sent] = []
         for step in steps:
             if kind is Kind.PART and step.was is None and step.key in self.ids.of(kind):  # NetBox would take two
-                pushed.conflicts.append(f"{step.name}: somebody else made it meanwhile; push again")
+                pushed.conflicts.append(f"{step.name}: somebody else created it meanwhile; push again")
                 continue
             try:
                 ready.append(sent(step, self.ids))
@@ -141,5 +141,5 @@ def opened(url: str, token: str, wanted: Fleet, patience: Timeouts | None = None
         try:
             yield Push(client, wanted)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            text = f"an answer is not as NetBox 4 gives it ({type(error).__name__}: {error}); check its version"
+            text = f"an answer has an unexpected format ({type(error).__name__}: {error}), expected that of NetBox 4"
             raise SourceError(f"{client.url}: {text}") from error

@@ -88,7 +88,7 @@ def ips(client: Client, ids: Ids, steps: Sequence[Step], tell: Tell) -> list[str
         elif free is not None:
             send_old.append((step, family, Sent(step.name, {"id": free["id"], **target}, FREE)))
         elif found:
-            text = f"{step.name}: NetBox has {address} at something else (#{found[0]['id']}); unassign it there"
+            text = f"{step.name}: NetBox has {address} assigned to another object (#{found[0]['id']}); unassign it"
             conflicts.append(f"{text}, or correct the folder")
         else:
             send_new.append((step, family, Sent(step.name, {"address": masks.of(address), **target})))

@@ -1,10 +1,12 @@
-"""What the store does about which machine a node is."""
+"""What the store does about which machine a node is, and where it is."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from fleet_runner.adapters.store.engine.database import Database
-from fleet_runner.adapters.store.lifecycle import machines, nodes, renaming
+from fleet_runner.adapters.store.lifecycle import machines, nodes, places, renaming
 from fleet_runner.core.inventory.identity import DesignedMachine, Renamed
+from fleet_runner.core.inventory.records import Fleet, Place
 
 
 class IdentityMethods:
@@ -21,6 +23,17 @@ class IdentityMethods:
         """Return which machine a node is, as far as the source of truth ever said it."""
         with self._database.read() as connection:
             return machines.one(connection, node)
+
+    def placed(self, fleet: Fleet) -> Fleet:
+        """Return a fleet that also knows where the source last said that each node is."""
+        with self._database.read() as connection:
+            known = places.every(connection)
+        return fleet if fleet.last_places == known else replace(fleet, last_places=known)
+
+    def keep_places(self, found: Mapping[str, Place]) -> None:
+        """Keep where the source says that some nodes are."""
+        with self._database.write() as connection:
+            places.put(connection, found)
 
     def rename(self, group: tuple[Renamed, ...], now: float) -> bool:
         """Give nodes their new names, with their state, history and tickets; False while something works on one."""

@@ -112,7 +112,7 @@ def conflicting(connection: Connection, url: str, each: Written, conflict: str, 
     if each.conflict:
         return False
     said = (
-        f"In its page in NetBox {what}, which was not written from here: it is left as it is. "
+        f"In its page in NetBox {what}, which fleet-runner did not write: it is left as it is. "
         f"Empty the field there, or say fleet-runner netbox sync --over {each.node}, then it is written again."
     )
     history.add(connection, [Entry(0, each.node, now, KIND, said, BY)])

@@ -72,6 +72,16 @@ machines = Table(  # what the source of truth said of each node's machine: see c
     Column("macs", Json, nullable=False),
 )
 
+places = Table(  # where the source of truth last said that each node is: see core.inventory.last_places
+    "places",
+    metadata,
+    Column("node", Words, ForeignKey("nodes.name"), primary_key=True),
+    Column("site", Words, nullable=False),
+    Column("rack", Words, nullable=False),
+    Column("domain", Words, nullable=False),
+    Column("tenant", Words, nullable=False),
+)
+
 conditions = Table(
     "conditions",
     metadata,

@@ -26,7 +26,7 @@ def reached(url: str, token_file: Path | None) -> Reached:
     """Return the NetBox that a command is for; raise SettingsError where nobody names one, or its token."""
     found = settings.load()
     if url and "://" not in url:
-        raise SettingsError(f"--url {url} is no NetBox's address; expected https://netbox.example")
+        raise SettingsError(f"--url {url} is not the address of a NetBox; expected https://netbox.example")
     url = url or found.source
     if "://" not in url:
         raise SettingsError(f"source is the folder {url}; name a NetBox with --url https://netbox.example")

@@ -36,7 +36,7 @@ def init(
         Path | None,
         typer.Option(help="where fleet-runner's own token is written; default: netbox_token_file", metavar="FILE"),
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="only say what is to be done; 1 if anything")] = False,
+    check: Annotated[bool, typer.Option("--check", help="show what would be done; exit code 1 if anything")] = False,
     json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False,
 ) -> None:
     """Create what fleet-runner needs in the NetBox that `source` names; safe to run again.
@@ -53,7 +53,7 @@ def init(
     with Client(*admin, Timeouts()) as client, ExitStack() as stack:
         secret = _secret(found, client)
         with progress() as tell:
-            tell("looking at what is there", 0, 0)
+            tell("reading NetBox", 0, 0)
             survey = preparing.survey(client, wanted(_asked(found, own, secret)))
         if not json:
             _show(survey)
@@ -125,7 +125,7 @@ def _unfit(url: str, own: Path | None, writes: Writes) -> tuple[str, ...]:
         with Client(*reached(url, own), Timeouts()) as client:
             found = account.unfit(str(own), writes, tokens.may(client))
     except ForbiddenError:
-        found = (f"NetBox does not take the token in {own}; move the file away and run this again",)
+        found = (f"NetBox does not accept the token in {own}; move the file away and run this again",)
     for sentence in found:
         errors.print(f"warning: {sentence}", markup=False, soft_wrap=True)
     return found
@@ -145,5 +145,5 @@ def _tell(done: "Done", *, quiet: bool) -> None:
         errors.print(f"{report.named(done.step.wanted)}: {done.why}", markup=False, soft_wrap=True)
     elif not quiet:
         word = "made" if done.step.act is Act.MAKE else "changed"
-        proof = "; used once, and NetBox takes it" if done.step.wanted.kind is Kind.TOKEN else ""
+        proof = "; tried once, and NetBox accepts it" if done.step.wanted.kind is Kind.TOKEN else ""
         console.print(f"{word:8}{report.named(done.step.wanted)}{proof}", markup=False, soft_wrap=True)

@@ -20,9 +20,9 @@ Folder = Annotated[Path, typer.Argument(help="a folder for site files, new or pu
 def pull(
     folder: Folder,
     *,
-    check: Annotated[bool, typer.Option("--check", help="only say what would be written; 1 if anything")] = False,
+    check: Annotated[bool, typer.Option("--check", help="show what would be written; exit 1 if anything")] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="write over what somebody wrote or edited; no copy is kept")
+        bool, typer.Option("--force", help="overwrite what somebody wrote or edited; no copy is kept")
     ] = False,
     url: Url = "",
     token_file: TokenFile = None,
@@ -61,9 +61,7 @@ def pull(
         counted = f"{_count(len(fleet.devices), 'device')}, {_count(len(fleet.cables), 'cable')}"
         did = "would be written" if check or refused else "written"
         files = f"{len(due)} of {len(found.changes)} files {did}"
-        console.print(
-            f"{folder}: {counted}; {files if due else 'every file is as it was'}", markup=False, soft_wrap=True
-        )
+        console.print(f"{folder}: {counted}; {files if due else 'no file changed'}", markup=False, soft_wrap=True)
     if refused:
         raise FleetError(_refusal(folder, found, refused))
     if check and due:
@@ -77,7 +75,7 @@ def _count(number: int, what: str) -> str:
 def _refusal(folder: Path, found: pulling.Pull, refused: list[str]) -> str:
     foreign = found.of(Change.FOREIGN)
     if foreign:
-        text = f"{folder / foreign[0]} is a site file that no pull from there wrote, and would be read beside them"
-        return f"{text}; name another folder, or take it out. Nothing was written"
-    text = f"{folder / refused[0]} is not as a pull from there wrote it: edited, a link, or from elsewhere"
-    return f"{text}; push it first, take it out, or write over it with --force. Nothing was written"
+        text = f"{folder / foreign[0]} is a site file that no pull from there wrote, and that would be read as well"
+        return f"{text}; name another folder, or remove it. Nothing was written"
+    text = f"{folder / refused[0]} is not as a pull from there wrote it: edited, a link, or from another source"
+    return f"{text}; push it first, remove it, or overwrite it with --force. Nothing was written"

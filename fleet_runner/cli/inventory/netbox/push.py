@@ -25,7 +25,7 @@ NAMED = 3
 LONGEST = 60
 """Characters of a value that are shown."""
 
-LEFT = "what was written stays in NetBox, each object whole; push again to go on with the rest"
+LEFT = "what was written stays in NetBox; push again to continue"
 
 Folder = Annotated[Path, typer.Argument(help="a folder of site files", metavar="FOLDER")]
 
@@ -33,7 +33,7 @@ Folder = Annotated[Path, typer.Argument(help="a folder of site files", metavar="
 def push(
     folder: Folder,
     *,
-    check: Annotated[bool, typer.Option("--check", help="only say what would be written; 1 if anything")] = False,
+    check: Annotated[bool, typer.Option("--check", help="show what would be written; exit 1 if anything")] = False,
     url: Url = "",
     token_file: TokenFile = None,
     json: Json = False,
@@ -81,10 +81,10 @@ def _tell(planned: Plan, pushed: "Pushed", *, check: bool) -> None:
     _lines([f"note: {note}" for note in planned.notes])
     _lines(pushed.conflicts)
     if pushed.waiting:
-        _line(f"{pushed.waiting:,} need what could not be written; push again once that is corrected")
+        _line(f"{pushed.waiting:,} depend on what could not be written; correct that, then push again")
     count = len(planned.steps)
     if not count:
-        _line("nothing to write" + (" but that" if pushed.conflicts else ": NetBox says what the folder says"))
+        _line("nothing to write" + (" but that" if pushed.conflicts else ": NetBox matches the folder"))
     else:
         done = "nothing was written" if check else f"{sum(pushed.done.values()):,} written"
         _line(f"{count:,} to write; {done}")

@@ -41,7 +41,7 @@ def status(json: Annotated[bool, typer.Option("--json", help="print JSON instead
         waits = waiting(settings, store)
         _line(f"{url}: {waits or 'everything is written'}")
         if waits and not modes.is_above_observe(modes.standing(store.modes())):
-            _line("of nodes that are only observed nothing is written; fleet-runner mode says which those are")
+            _line("nothing is written about nodes in mode observe; fleet-runner mode shows them")
         for what, standing in _standings(store).items():
             if standing.heard_at is not None:
                 said = "looked for" if what == REQUESTS else "taken"
@@ -72,7 +72,7 @@ def summary(settings: Settings, store: Store) -> list[str]:
     ]
     fields, lines, serials = store.unwritten_fields(url), store.untold_lines(url), store.serials_due()
     said += _some(
-        f"{each.node}: {each.conflict}, which was not written from here" for each in fields if each.conflict
+        f"{each.node}: {each.conflict}, which fleet-runner did not write" for each in fields if each.conflict
     )
     failed = [(each.node, each.detail) for each in fields] + [(each.node, each.detail) for each in lines]
     said += _some(f"{node}: {detail}" for node, detail in failed if detail)

@@ -20,7 +20,7 @@ def sync(
     check: Annotated[bool, typer.Option("--check", help="change nothing; show what would be written")] = False,
     over: Annotated[
         list[str] | None,
-        typer.Option("--over", metavar="NODE", help="write over the state that somebody else wrote into its page"),
+        typer.Option("--over", metavar="NODE", help="overwrite the state that somebody else wrote into its page"),
     ] = None,
 ) -> None:
     """Write pending states, history and serial numbers to NetBox; serve does so by itself.

@@ -116,7 +116,7 @@ def refusal(page: Page, node: Node | None) -> str:
         role = f"nodes have the role {_listed(NODE_ROLES)}, this is a {_short(page.role)}"
         return f"This device is no node: {role}. Empty its field if the request is still there."
     if page.kind not in REQUESTS:
-        return f"'{_short(page.kind)}' cannot be asked for in NetBox; expected {_listed(REQUESTS)}."
+        return f"'{_short(page.kind)}' cannot be requested in NetBox; expected {_listed(REQUESTS)}."
     if node is not None and node.state is State.RETIRED:
         return "The node is retired and takes no requests; its history stays readable."
     return ""

@@ -125,7 +125,7 @@ class FieldsMirror(Mirror):
                 text = "not in NetBox's answer to the change: deleted meanwhile, or the token may not change it"
                 self._failed(each, f"{text}; give the token's user dcim.change_device")
             elif fields.judge(now, each.wanted, ()).due or fields.judge(now, each.wanted, ()).conflict:
-                self._failed(each, "not changed though NetBox took the change; look into its log")
+                self._failed(each, "NetBox accepted the change and did not make it; check its log")
             else:
                 done.append(each)
         self.store.fields_written(self.name, self.url, done, self.now())

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.cabling.fabrics import FABRIC, Fabric
-from fleet_runner.core.inventory.records import Management
+from fleet_runner.core.inventory.records import Fleet, Management, Place
 from fleet_runner.core.lifecycle.actions import Move, SetCondition
 from fleet_runner.core.lifecycle.runs import Held
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, State
@@ -85,3 +85,15 @@ def test_due_is_every_node_whose_time_has_come_longest_waiting_first(
             store.apply(node(store, f"gpu-{number:02d}"), decision(wake_at=wake), 2.0)
         expected = sorted((wake, f"gpu-{number:02d}") for number, wake in enumerate(wakes) if wake <= now)
         assert [(due.wake_at, due.name) for due in store.due(now)] == expected
+
+
+def test_places_are_remembered_until_another_is_said(stocked: Store) -> None:
+    fleet = Fleet((), {}, {}, {}, ())
+    assert stocked.placed(fleet) is fleet
+    first, other = Place("hall", "hall/A", "hall/feed-1", "red"), Place("hall", "hall/B")
+    stocked.keep_places({"gpu-01": first, "gpu-02": first})
+    stocked.keep_places({"gpu-02": other})
+    stocked.keep_places({})
+    known = stocked.placed(fleet)
+    assert known.last_places == {"gpu-01": first, "gpu-02": other}
+    assert stocked.placed(known) is known

@@ -141,8 +141,8 @@ def test_what_may_be_asked_for_is_left_to_the_runner(intent: str) -> None:
     ("page", "node", "why"),
     [
         (replace(PAGE, role="leaf"), None, "no node: nodes have the role gpu-server, this is a leaf"),
-        (replace(PAGE, kind="wipe"), NODE, "'wipe' cannot be asked for in NetBox; expected cancel, certify,"),
-        (replace(PAGE, kind="wipe"), None, "'wipe' cannot be asked for"),
+        (replace(PAGE, kind="wipe"), NODE, "'wipe' cannot be requested in NetBox; expected cancel, certify,"),
+        (replace(PAGE, kind="wipe"), None, "'wipe' cannot be requested"),
         (PAGE, replace(NODE, state=State.RETIRED), "retired and takes no requests"),
     ],
 )

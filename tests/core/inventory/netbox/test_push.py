@@ -182,11 +182,11 @@ def test_where_netbox_has_another_cable_is_a_conflict() -> None:
     other = Cable(Termination("gpu-1", "eth0"), ENDS[1])
     planned = plan(replace(FLEET, cables=(other,)), FLEET, KNOWN)
     assert planned.steps == ()
-    assert "leaf-1 ib0 has a cable to gpu-1 ib0 in NetBox (#7); take that one out there" in planned.conflicts[0]
+    assert "leaf-1 ib0 has a cable to gpu-1 ib0 in NetBox (#7); remove that cable in NetBox" in planned.conflicts[0]
     turned = Cable(ENDS[0], Termination("leaf-1", "eth0"))
     unnumbered = replace(FLEET, cables=(Cable(*ENDS),))
     said = plan(replace(FLEET, cables=(turned,)), unnumbered, KNOWN).conflicts[0]
-    assert "gpu-1 ib0 has a cable to leaf-1 ib0 in NetBox; take" in said
+    assert "gpu-1 ib0 has a cable to leaf-1 ib0 in NetBox; remove" in said
 
 
 def test_a_breakout_is_one_cable_from_its_single_end() -> None:
@@ -204,7 +204,7 @@ def test_a_device_at_another_site_is_left_with_all_that_is_in_it() -> None:
     wanted = replace(FLEET, devices={"gpu-1": away, "leaf-1": LEAF}, cables=(Cable(ENDS[0], ENDS[1], "new label"),))
     planned = plan(wanted, FLEET, KNOWN)
     assert planned.steps == ()
-    assert planned.conflicts[0].startswith("device gpu-1 stands in site hall in NetBox, and in lab in the folder")
+    assert planned.conflicts[0].startswith("device gpu-1 is in site hall in NetBox, expected lab as in the folder")
 
 
 def test_a_primary_address_of_the_other_family_is_a_conflict() -> None:
@@ -212,7 +212,7 @@ def test_a_primary_address_of_the_other_family_is_a_conflict() -> None:
     found = plan(with_node(primary_address="2001:db8::8"), FLEET, KNOWN)
     assert found.steps == ()
     [conflict] = found.conflicts
-    assert conflict.startswith("device gpu-1: its primary address is 192.0.2.8 in NetBox, which of two families")
+    assert conflict.startswith("device gpu-1: its primary address is 192.0.2.8 in NetBox, which shows one")
     assert conflict.endswith("; empty it there, then push 2001:db8::8")
 
 
@@ -221,7 +221,7 @@ def test_an_address_without_an_interface_is_a_conflict() -> None:
     wanted = replace(
         EMPTY, sites=("hall",), device_types={"pdu": DeviceType("pdu", "Maker", "P", 0.0)}, devices={"pdu-1": bare}
     )
-    assert "pdu-1: no interface that its address 192.0.2.1" in plan(wanted, EMPTY, Known()).conflicts[0]
+    assert "pdu-1: found no interface for its address 192.0.2.1" in plan(wanted, EMPTY, Known()).conflicts[0]
 
 
 @pytest.mark.parametrize(("number", "said"), [(1, "1 cable passes"), (2, "2 cables pass")])

@@ -25,10 +25,10 @@ class Field(NamedTuple):
 
 FIELDS = (
     Field(custom_fields.MANAGEMENT, "select", "Management", "yes", "Who looks after the node; empty: fleet-runner"),
-    Field(custom_fields.STATE, "select", "State", "no", "Where the node is in its lifecycle, as fleet-runner says"),
-    Field(custom_fields.SINCE, "datetime", "State since", "no", "When it came there, as fleet-runner says"),
-    Field(custom_fields.REQUEST, "select", "Request", "yes", "What fleet-runner shall do with the node"),
-    Field(custom_fields.REASON, "text", "Reason", "yes", "Why; it goes into the node's history with your name"),
+    Field(custom_fields.STATE, "select", "State", "no", "State of the node, written by fleet-runner"),
+    Field(custom_fields.SINCE, "datetime", "State since", "no", "Since when in this state, written by fleet-runner"),
+    Field(custom_fields.REQUEST, "select", "Request", "yes", "What fleet-runner should do with the node"),
+    Field(custom_fields.REASON, "text", "Reason", "yes", "Reason; kept in the node's history with your name"),
 )
 
 SETS = {

@@ -43,7 +43,7 @@ def webhook(url: str, secret: str) -> tuple[RequiredObject, ...]:
         NAME,
         {
             "name": NAME,
-            "description": f"Tells fleet-runner that somebody requests something; made by {MARK}",
+            "description": f"Notifies fleet-runner of a request in a device's page; made by {MARK}",
             "payload_url": f"{url.rstrip('/')}{DOOR}",
             "http_method": "POST",
             "secret": secret,
@@ -56,7 +56,7 @@ def webhook(url: str, secret: str) -> tuple[RequiredObject, ...]:
         RULE,
         {
             "name": RULE,
-            "description": f"Tells fleet-runner of {custom_fields.REQUEST}; made by {MARK}",
+            "description": f"Notifies fleet-runner when {custom_fields.REQUEST} changes; made by {MARK}",
             "object_types": ["dcim.device"],
             "event_types": ["object_created", "object_updated"],
             "conditions": {"attr": attribute, "value": None, "negate": True},

@@ -79,10 +79,10 @@ def _same(step: Step) -> object:
 
 def _why(step: Step) -> Iterator[str]:
     for each in step.differences:
-        yield f"{each.field} is {each.observed}, expected {each.expected}"
+        yield f"{each.field}: found {each.observed}, expected {each.expected}"
     if step.act is Act.DIFFERS:
-        yield "somebody else made it, so it stays; rename or correct it in NetBox"
+        yield "somebody else created it, so it stays; rename or correct it in NetBox"
     if step.lacks:
-        yield f"for want of {', '.join(step.lacks)}"
+        yield f"missing permission: {', '.join(step.lacks)}"
     if step.waits_for is not None:
-        yield f"for {ABOUT[step.waits_for.kind].word} {step.waits_for.name}"
+        yield f"needs {ABOUT[step.waits_for.kind].word} {step.waits_for.name} first"

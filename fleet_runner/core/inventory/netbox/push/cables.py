@@ -72,7 +72,7 @@ def _taken(near: Termination, far: Termination, end: Termination, has: Cable) ->
     other = has.b if has.a == end else has.a
     number = f" (#{has.id})" if has.id else ""
     text = f"cable {near} to {far}: {end} has a cable to {other} in NetBox{number}"
-    return f"{text}; take that one out there, or correct the folder"
+    return f"{text}; remove that cable in NetBox, or correct the folder"
 
 
 def _carried(wanted: Fleet, there: Mapping[Ends, Cable], made: Collection[Cable]) -> Iterator[str]:

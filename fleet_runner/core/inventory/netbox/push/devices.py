@@ -46,12 +46,12 @@ def elsewhere(wanted: Fleet, has: Fleet) -> frozenset[str]:
 
 
 def _elsewhere(wanted: Device, has: Device) -> str:
-    text = f"device {wanted.name} stands in site {has.site} in NetBox, and in {wanted.site} in the folder"
-    return f"{text}; move it there if it is the same one, or rename one (its parts and cables are left, too)"
+    text = f"device {wanted.name} is in site {has.site} in NetBox, expected {wanted.site} as in the folder"
+    return f"{text}; if it is the same device, move it in NetBox, else rename one (nothing of it is written)"
 
 
 def _unread(wanted: Device, why: str) -> str:
-    return f"device {wanted.name}: NetBox's record of it cannot be used ({why}); its parts and cables are left, too"
+    return f"device {wanted.name}: NetBox's record of it cannot be used ({why}); nothing of it is written"
 
 
 def covered(wanted: Any, has: Any) -> bool:
@@ -127,9 +127,9 @@ def _addresses(wanted: Device, has: Device | None) -> Iterator[Step | str]:
         if not address or address == had:
             continue
         if interface is None:
-            yield f"device {wanted.name}: no interface that its address {address} could be assigned to; give it one"
+            yield f"device {wanted.name}: found no interface for its address {address}; add one"
         elif use == "primary" and had and (":" in had) != (":" in address):
-            text = f"device {wanted.name}: its primary address is {had} in NetBox, which of two families shows one"
+            text = f"device {wanted.name}: its primary address is {had} in NetBox, which shows one of two families"
             yield f"{text}; empty it there, then push {address}"
         else:
             values = {"address": address, "interface": interface.name}

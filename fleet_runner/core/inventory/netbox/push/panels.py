@@ -88,7 +88,7 @@ def _foreign(each: Way, panel: str) -> str:
     text = (
         f"cable {each.cable.a} to {each.cable.b}: panel {panel} has ports of its own in NetBox, or others than those"
     )
-    return f"{text} of a push, and the folder does not say which ones the cable takes; patch it there"
+    return f"{text} of a push, and the folder does not say which ports the cable uses; connect the cable in NetBox"
 
 
 def _names(

@@ -162,11 +162,11 @@ def test_a_plan_is_read_in_short_lines() -> None:
     told = list(report.lines(steps))
     assert told[:3] == [
         "differs webhook w",
-        "        payload_url is https://old.example, expected https://new.example",
-        "        somebody else made it, so it stays; rename or correct it in NetBox",
+        "        payload_url: found https://old.example, expected https://new.example",
+        "        somebody else created it, so it stays; rename or correct it in NetBox",
     ]
-    assert "        for want of users.view_user, users.add_user" in told
-    assert "        for user fleet-runner" in told
+    assert "        missing permission: users.view_user, users.add_user" in told
+    assert "        needs user fleet-runner first" in told
     assert "make    export templates fleet-runner of dcim.site, fleet-runner of dcim.rack" in told
     assert max(map(len, told)) <= 80
     assert report.summary(steps) == "14 to make, 1 of others differ, 1 not allowed, 8 waiting"
