@@ -13,6 +13,9 @@ from fleet_runner.core.base.errors import EvidenceError
 
 GUID_DIGITS = 16
 
+LARGE = 1_000_000
+"""Characters of a capture that is worth reading by columns."""
+
 AGGREGATION_NODE = "Aggregation Node"
 """A switch's own SHARP engine describes itself so ("Mellanox Technologies Aggregation Node"), and stands in captures
 as an adapter behind the switch's last port. It is a part of the switch: no cable joins them."""
