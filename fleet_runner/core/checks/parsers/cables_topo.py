@@ -8,7 +8,7 @@ import re
 
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.cabling.links import Port, link
-from fleet_runner.core.checks.parsers.cables_sheet import Row, Sheet
+from fleet_runner.core.checks.parsers.cables_sheet import Row, Sheet, ended
 
 _SYSTEM = re.compile(r"\s*(\S+)\s+([^\s/]+)(?:\s+CFG:.*)?\s*")
 _CABLE = re.compile(r"\s*(\S+)\s+-(?:[0-9]{1,2}[xX]-)?(?:[0-9.]+G?-)?>\s+(\S+)\s+(\S+)\s+(\S+)\s*", re.ASCII)
@@ -45,7 +45,7 @@ def read(text: str, name: str) -> Sheet:
             raise SourceError(f"{name}:{number}: found {line.strip()[:60]!r}, {_EXPECTED}")
     if not rows:
         raise SourceError(f"{name}: it is a topology without a cable; {_EXPECTED}")
-    return Sheet(name, tuple(rows))
+    return ended(Sheet(name, tuple(rows)), text)
 
 
 def _interface(port: str) -> str:

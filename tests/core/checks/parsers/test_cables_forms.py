@@ -199,3 +199,9 @@ def test_a_design_of_many_cables_is_the_same_in_each_form() -> None:
     topology = "".join(f"S {a.device}\n {a.interface} -> S {b.device} P{b.interface}\n\n" for a, b in cables)
     for text in (table, graph, f"graph G {{\n{graph}}}\n", topology):
         assert links(text) == list(cables)
+
+
+def test_the_last_name_of_a_topology_may_be_cut_where_its_line_has_no_end() -> None:
+    text = "S leaf-1\n P1 -> S leaf-2 P1\n P2 -> S leaf-2 P12"
+    assert [row.cut for row in cables_forms.read(text, "x").rows] == [False, True]
+    assert [row.cut for row in cables_forms.read(f"{text}\n", "x").rows] == [False, False]
