@@ -42,5 +42,7 @@ def test_a_cable_that_is_not_compared_for_that_is_said_with_its_line(tmp_path: P
     said = typed("cabling", "check", "--expected", "cables.csv", "--observed", "fabric.txt")
     assert said.words == "12 of 12 designed links are there; no fault"
     words = " ".join(said.err.split())
-    assert words.startswith("1 cable is not compared (line 13, gpu-12 ib0 to leaf-1 1): the list of cables ends there")
+    assert words.startswith(
+        "1 cable is not compared (line 13, gpu-12 ib0 to leaf-1 1): the list of cables ends there"
+    )
     assert words.endswith("or end its last line if that is right")

@@ -173,5 +173,7 @@ def _checked(picked: list[_Named]) -> tuple[Row, ...]:
         before = rows.setdefault(row.link, row)
         if before is not row:
             told = (*before.roles, *row.roles)
-            rows[row.link] = before._replace(roles=told, planned=before.planned and row.planned, cut=before.cut and row.cut)
+            rows[row.link] = before._replace(
+                roles=told, planned=before.planned and row.planned, cut=before.cut and row.cut
+            )
     return tuple(rows.values())

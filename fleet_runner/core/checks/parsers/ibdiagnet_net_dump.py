@@ -4,8 +4,8 @@ Cells stand between colons, under titles; versions have other columns. `#` is wh
 ("1/5/2", "sw5p2"), `IB#` its number, `N#` what is printed beside the far port: its number is found below that port's
 own switch. Adapters have no heading, so that only links between switches are told from both ends, and an adapter's
 GUID may be its node's, which is its first port's. A file that was cut lacks switches that others name as neighbours,
-or the last ports of its last switch. Where a row is missing among others, the far end may tell of the link; if it does
-not, nobody knows what is plugged there.
+or the last ports of its last switch. Where a row is missing among others, the far end may tell of the link; else
+nobody knows what is plugged there.
 """
 
 import re
@@ -221,8 +221,11 @@ def _lacks(lost: Mapping[str, FabricPort], known: Collection[str]) -> tuple[str,
         return ()
     count = f"{len(lost)} rows are" if len(lost) > 1 else "1 row is"
     unknown = [port for key, port in lost.items() if key not in known]
-    ports = f"{len(unknown)} of these ports" if len(unknown) > 1 else "1 of these ports"
-    what = f"of {ports} nothing is known, the first: {discovery.said(unknown[0])}" if unknown else ""
+    what = (
+        f"of {len(unknown)} of these ports nothing is known, the first: {discovery.said(unknown[0])}"
+        if unknown
+        else ""
+    )
     told = what or "the far ends tell what is plugged there"
     first = discovery.said(next(iter(lost.values())))
     return (f"{TOOL}: {count} missing among others, the first that of {first}; {told}. Run ibdiagnet again.",)
