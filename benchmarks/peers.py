@@ -2,9 +2,12 @@
 
 `ibtopodiff` (Debian: ibutils) reads the design as a topology file with a definition for each type of system, and the
 fabric as the list of links that a subnet manager writes. `ibnetdiscover --diff` compares two fabrics that it saved;
-a simulator (Debian: ibsim-utils) gives it them, which takes minutes for large ones: small sizes only.
+a simulator (Debian: ibsim-utils) gives it them, which takes minutes for large ones: small sizes only. A plain
+comparison with networkx, if that Python package is there, is given the links that somebody else has read: two graphs
+of ports, and the cables that are in one of them alone. It names no fault and no plug.
 """
 
+import importlib
 import os
 import shutil
 import signal
@@ -51,6 +54,25 @@ def compared(designed: list[Link], plugged: list[Link], folder: Path) -> Iterato
         yield "ibnetdiscover --diff: not measured, the simulator is too slow for this size"
     else:
         yield _ibnetdiscover(str(tools[0]), str(tools[1]), (designed, plugged), (folder, library))
+    yield _networkx(designed, plugged)
+
+
+def _networkx(designed: list[Link], plugged: list[Link]) -> str:
+    """Compare as anybody would by hand, links to a list of edges of one graph and not of the other."""
+    try:
+        networkx = importlib.import_module("networkx")
+    except ImportError:
+        return "networkx is not installed: no plain comparison of graphs; install that Python package to have it"
+    begun = time.process_time()
+    expected, observed = networkx.Graph(designed), networkx.Graph(plugged)
+    for one, other in ((expected, observed), (observed, expected)):
+        one.add_nodes_from(other)
+    missing, extra = networkx.difference(expected, observed), networkx.difference(observed, expected)
+    count = missing.number_of_edges(), extra.number_of_edges()
+    seconds = time.process_time() - begun
+    return (
+        f"networkx, of links that were read before: {seconds:.3f} s CPU; {count[0]} missing, {count[1]} not designed"
+    )
 
 
 def _ibtopodiff(tool: str, designed: list[Link], plugged: list[Link], folder: Path) -> str:

@@ -52,6 +52,7 @@ class Design:
 
     `links` and `names` are of InfiniBand. Files of cables do not say what these carry: there `ethernet` has the same.
     `bundles` are links that may be paired otherwise, `panels` patch panels of which nobody says what is behind them.
+    `cut` gives the lines of links that may be written only in part.
     """
 
     links: tuple[Link, ...]
@@ -65,6 +66,7 @@ class Design:
     planned: frozenset[Link] = frozenset()
     bundles: tuple[Bundle, ...] = ()
     panels: frozenset[str] = frozenset()
+    cut: Mapping[Link, int] = field(default_factory=dict[Link, int])
 
     def fabric(self, name: str) -> Fabric:
         """Return a fabric by its name, or say which there are."""
@@ -95,6 +97,10 @@ class Design:
 
         The words say what was not looked for; "" if everything was.
         """
+        if self.cut:
+            rest, cut = self._uncut(seen)
+            verdicts, words = rest.judge(seen, fabric)
+            return verdicts, "; ".join(filter(None, [cut, words]))
         if self.fleet is None and (way := self._apart(seen)):
             verdicts, words = way[0].judge(seen, fabric)
             return verdicts, "; ".join(filter(None, [panels_words(*way[1:]), words]))
@@ -113,6 +119,21 @@ class Design:
             mine = [each for each in extent.own(self.links, fabric.switches) if each not in left]
             verdicts, left = extent.narrowed(verdicts, mine, fabric.switches), left.at(fabric.switches)
         return replace(verdicts, designed=verdicts.designed + len(left.away)), left.words().removeprefix("; ")
+
+    def _uncut(self, seen: Capture | Neighbours) -> tuple["Design", str]:
+        """Return the design without links that may be written only in part and are not seen, and which these are."""
+        observed = self.bound(seen).links
+        cut = {each: line for each, line in self.cut.items() if each not in observed}
+        ports = self.places.uncompared.union(*cut)
+        links, wire = ([each for each in every if each not in cut] for every in (self.links, self.ethernet.links))
+        rest = replace(
+            self,
+            links=tuple(links),
+            ethernet=replace(self.ethernet, links=tuple(wire)),
+            places=replace(self.places, uncompared=ports),
+            cut={},
+        )
+        return rest, cut_words(cut) if cut else ""
 
     def _apart(self, seen: Capture | Neighbours) -> tuple["Design", int, tuple[str, ...]] | None:
         """Return the design without ways through patch panels, how many cables these are, and the panels."""
@@ -202,6 +223,16 @@ def panels_words(count: int, panels: Sequence[str]) -> str:
     )
 
 
+def cut_words(cut: Mapping[Link, int]) -> str:
+    """Say which cables are not compared since their names may be cut, and what would have them compared."""
+    many = f"{len(cut)} cables are" if len(cut) > 1 else "1 cable is"
+    told = ", ".join(f"line {line}, {each.a} to {each.b}" for each, line in sorted(cut.items()))
+    return (
+        f"{many} not compared ({told}): the list of cables ends there without the end of a line, so that a name may"
+        " be cut; copy the list anew, or end its last line if that is right"
+    )
+
+
 def undesigned() -> Design:
     """Return a design of nothing: ports keep the names that they were seen under."""
     nothing = Names({}, {})
@@ -248,12 +279,14 @@ def _sheets(paths: Sequence[Path], declared: Declared) -> Design:
     if len(fabric) < len(links):
         known = _names(fabric, {}, {}, declared)
     later = frozenset(row.link for row in rows if row.planned)
+    cut = {row.link: row.line for row in rows if row.cut}
     bundles: dict[str, list[Link]] = {}
     for row in rows:
         bundles.setdefault(row.bundle, []).append(row.link)
     bundles.pop("", None)
     several = tuple(map(tuple, bundles.values()))
-    return Design(fabric, known, here, wire, aliases=declared.devices, planned=later, bundles=several, panels=panels)
+    found = Design(fabric, known, here, wire, aliases=declared.devices, planned=later, bundles=several)
+    return replace(found, panels=panels, cut=cut)
 
 
 def _site(fleet: Fleet, declared: Declared, share: float) -> Design:

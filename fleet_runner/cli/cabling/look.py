@@ -39,7 +39,7 @@ def look(should: Design, seen: Capture | Neighbours, fabric: Fabric | None) -> L
     if isinstance(seen, Neighbours):
         return Look(seen.label, verdicts, hints=tuple(map(_strange, should.strange(seen))))
     strange = strange_adapters(seen.discovery, verdicts, should.names.spoken)
-    hints = (*filter(None, [left]), *_skipped(seen), *strange)
+    hints = (*filter(None, [left]), *_skipped(seen), *seen.discovery.lacks, *strange)
     return Look(seen.label, verdicts, name, seen.run.id if seen.run else None, hints)
 
 

@@ -7,7 +7,7 @@ somebody wrote on the node, or what it came with. Two ends that claim one port a
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import starmap
+from operator import itemgetter
 
 from fleet_runner.core.cabling.directors import cables
 from fleet_runner.core.cabling.ends import (
@@ -18,7 +18,7 @@ from fleet_runner.core.cabling.ends import (
     switch_port,
     switch_ports,
 )
-from fleet_runner.core.cabling.links import Link, Port, link
+from fleet_runner.core.cabling.links import Link, Port, each_link
 from fleet_runner.core.cabling.names import Names, Spoken, device_of, short
 from fleet_runner.core.cabling.numbering import numbered, unmapped_ports
 from fleet_runner.core.cabling.planes import whole_cables
@@ -105,16 +105,22 @@ def _bound(
             port = None if face in doubted else known.guids.get(guid) or adapter_port(name, number, known)
         return port or _made_up(told.port(face, number), nameless)
 
+    words = {number: str(number) for number in {*told.near_ports, *told.far_ports}}
     near, far = (
-        [spoken[face].get(str(number)) or bound(face, number) for face, number in zip(faces, numbers, strict=True)]
+        [
+            spoken[face].get(word) or bound(face, number)
+            for face, number, word in zip(faces, numbers, map(words.__getitem__, numbers), strict=True)
+        ]
         for faces, numbers in ((told.near, told.near_ports), (told.far, told.far_ports))
     )
     ends = list(zip(near, far, strict=True))
-    if len({*near, *far}) < 2 * len(ends):
+    ports = {*near, *far}
+    if len(ports) < 2 * len(ends):
         ends = _undoubted(told, ends, known, nameless)
+        ports = {port for pair in ends for port in pair}
     rates = {rate: _rate(*rate) for rate in set(told.rates)}
-    links = dict(zip(starmap(link, ends), map(rates.__getitem__, told.rates), strict=True))
-    unknown = {port[0] for pair in ends for port in pair}.difference(known.spoken)
+    links = dict(zip(each_link(ends), map(rates.__getitem__, told.rates), strict=True))
+    unknown = set(map(itemgetter(0), ports)).difference(known.spoken)
     strangers = {port.device: end for end, port in _each(told, ends, unknown)}
     alone = frozenset(bind_end(end, known) for end in unanswered)
     said = _contradicted(told, ends, known) if known.guids else {}

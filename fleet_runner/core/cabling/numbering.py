@@ -69,7 +69,8 @@ def _seen_switch(end: FabricPort | Face, known: Names) -> str:
 
 def _open_switches(seen: FabricLinks, known: Names) -> set[str]:
     """Return the switches that are seen and whose names leave several ways to number their ports."""
-    return {_seen_switch(face, known) for face in (seen.faces if known.ways else ())} & known.ways.keys()
+    switches = (face for face in (seen.faces if known.ways else ()) if face.kind == "SW")
+    return {_seen_switch(face, known) for face in switches} & known.ways.keys()
 
 
 def unmapped_ports(seen: Iterable[FabricLink], known: Names) -> frozenset[Port]:

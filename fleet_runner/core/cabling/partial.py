@@ -6,6 +6,7 @@ a designed cable may be as right as the rest: it is listed, and nobody is told t
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from operator import itemgetter
 from typing import NamedTuple
 
 from fleet_runner.core.cabling.links import Link, Port, link
@@ -40,7 +41,7 @@ def sort(
     strangers: Mapping[str, FabricPort],
 ) -> Unjudged:
     """Sort links that the design does not know. `strangers` gives an end of each device that it does not have."""
-    devices = {port.device for port in expected}
+    devices = set(map(itemgetter(0), expected))
     switches = _switches(expected, servers, strangers)
     beside, uplinks, outside = list[tuple[Port, Port]](), list[Link](), list[Link]()
     for joined in sorted(unbound):

@@ -73,7 +73,7 @@ def spelled(links: Iterable[Link], ports: dict[str, str], devices: dict[str, str
 def judged(designed: Iterable[Link], text: str, devices: dict[str, str]) -> Verdicts:
     wanted = tuple(designed)
     known = names([port for each in wanted for port in each], {}, {}, wanted)
-    servers = frozenset(DEVICES[devices[name]](name) for name in ONES if name in SERVERS)
+    servers = frozenset(DEVICES[devices[name]](name) for name in devices if name in SERVERS)
     return hold(wanted, bind(fabric_capture.read(text).links, known), Places({}, {}, servers))
 
 

@@ -8,7 +8,7 @@ import csv
 from collections.abc import Iterable
 
 from fleet_runner.core.base.errors import SourceError
-from fleet_runner.core.checks.parsers.cables_sheet import Row, Sheet, whole
+from fleet_runner.core.checks.parsers.cables_sheet import Row, Sheet, ended, whole
 from fleet_runner.core.checks.parsers.cables_table import COLUMNS, PREFACE, Line
 from fleet_runner.core.checks.parsers.cables_table import read as read_table
 
@@ -22,7 +22,7 @@ def parse(text: str, name: str) -> tuple[Row, ...]:
 
 def read(text: str, name: str) -> Sheet:
     """Return the cables of one file of several; SourceError likewise."""
-    return read_table(_rows(text, name), name)
+    return ended(read_table(_rows(text, name), name), text)
 
 
 def _rows(text: str, name: str) -> Iterable[Line]:

@@ -24,7 +24,8 @@ class Row(NamedTuple):
     of InfiniBand is what is not `ethernet` for sure. Rows of one `bundle` are one cable of several ports at each end:
     which of them are joined is not said. Those of one `breakout` share the port at its one end. `panels` are patch
     panels among its devices. What is `listed` is NetBox's own list, in which a port has one cable, and two where it
-    is a front and a rear port of one name.
+    is a front and a rear port of one name. A `cut` one stands at the end of a text that may have been cut within it:
+    a device or a port of it may have a longer name.
     """
 
     line: int
@@ -37,6 +38,7 @@ class Row(NamedTuple):
     breakout: str = ""
     panels: tuple[str, ...] = ()
     listed: bool = False
+    cut: bool = False
 
 
 class Sheet(NamedTuple):
@@ -44,6 +46,21 @@ class Sheet(NamedTuple):
 
     name: str
     rows: tuple[Row, ...]
+
+
+def ended(sheet: Sheet, text: str) -> Sheet:
+    """Return what a text says; its last cable may be `cut` if it ends in a name, and its last line has no end."""
+    if not text or text[-1] in "\r\n":
+        return sheet
+    lines = text.splitlines()
+    last = re.split(r"[,;\t ]", lines[-1])[-1]
+
+    def cut(row: Row) -> bool:
+        words = [word for port in row.link for word in port]
+        ends = any(last in word or last.endswith(word) for word in words)  # "P12" is port 12 of a topology
+        return bool(last) and row.line == len(lines) and ends
+
+    return sheet._replace(rows=tuple(row._replace(cut=True) if cut(row) else row for row in sheet.rows))
 
 
 def whole(sheets: Iterable[Sheet]) -> tuple[Row, ...]:
@@ -149,11 +166,14 @@ def _checked(picked: list[_Named]) -> tuple[Row, ...]:
             lane = bool(row.breakout) and row.breakout == before.breakout
             if (before.link != row.link and not lane) or row.link.a == row.link.b:
                 first = f"line {before.line}" if sheet == name else f"{sheet}:{before.line}"
+                why = "; the file ends there without the end of its line: was it cut short?" if row.cut else ""
                 raise SourceError(
-                    f"{name}:{row.line}: {port} is used twice, first in {first}; expected one cable a port"
+                    f"{name}:{row.line}: {port} is used twice, first in {first}; expected one cable a port{why}"
                 )
         before = rows.setdefault(row.link, row)
         if before is not row:
             told = (*before.roles, *row.roles)
-            rows[row.link] = before._replace(roles=told, planned=before.planned and row.planned)
+            rows[row.link] = before._replace(
+                roles=told, planned=before.planned and row.planned, cut=before.cut and row.cut
+            )
     return tuple(rows.values())

@@ -8,10 +8,14 @@ import re
 
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.cabling.links import Port, link
-from fleet_runner.core.checks.parsers.cables_sheet import Row, Sheet
+from fleet_runner.core.checks.parsers.cables_sheet import Row, Sheet, ended
 
 _SYSTEM = re.compile(r"\s*(\S+)\s+([^\s/]+)(?:\s+CFG:.*)?\s*")
-_CABLE = re.compile(r"\s*(\S+)\s+-(?:[0-9]{1,2}[xX]-)?(?:[0-9.]+G?-)?>\s+(\S+)\s+(\S+)\s+(\S+)\s*", re.ASCII)
+_PORT = r"(\S(?:.{0,60}?\S)?)"
+_CABLE = re.compile(rf"\s*{_PORT}\s+-(?:[0-9]{{1,2}}[xX]-)?(?:[0-9.]+G?-)?>\s+(\S+)\s+(\S+)\s+{_PORT}\s*", re.ASCII)
+_MARKS = frozenset(",;")
+"""What stands between the cells of a table, in which an arrow may stand as well."""
+
 _PANEL = re.compile(r"P([0-9]+)", re.ASCII)
 _ADAPTER_PORT = re.compile(r"(.+)/P([0-9]+)", re.ASCII)
 _ADAPTER = re.compile(
@@ -22,7 +26,8 @@ _EXPECTED = "expected a system's type and name, or a cable such as P1 -4x-50G-> 
 
 def begins(text: str) -> bool:
     """Whether a text is a topology file: a line of it is one of its cables."""
-    return any(_CABLE.fullmatch(line) for line in text.splitlines())
+    found = (each for line in text.splitlines() if (each := _CABLE.fullmatch(line)))
+    return any(" " not in each[1] or not _MARKS.intersection(each[0]) for each in found)
 
 
 def read(text: str, name: str) -> Sheet:
@@ -45,7 +50,7 @@ def read(text: str, name: str) -> Sheet:
             raise SourceError(f"{name}:{number}: found {line.strip()[:60]!r}, {_EXPECTED}")
     if not rows:
         raise SourceError(f"{name}: it is a topology without a cable; {_EXPECTED}")
-    return Sheet(name, tuple(rows))
+    return ended(Sheet(name, tuple(rows)), text)
 
 
 def _interface(port: str) -> str:

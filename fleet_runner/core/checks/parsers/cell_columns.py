@@ -1,4 +1,10 @@
-"""Cells of a large text by columns, as arrays: what every cell holds is expected to be spelled as a tool does."""
+"""Cells of a large text by columns, as arrays: what every cell holds is expected to be spelled as a tool does.
+
+A cell that would reach beyond the end of the text raises IndexError.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -11,11 +17,11 @@ Guids = NDArray[np.uint64]
 DIGITS = 16
 """Of a GUID, as tools write it."""
 
-PADDING = b"\0" * 64
-"""What follows a text, so that a cell at its end can be read like the others."""
-
 SHORT = 8
 """Characters that `words` reads of each cell."""
+
+_BLOCK = 1 << 20
+"""Characters of which cells are found at a time: of a whole text that would take as much memory as many texts."""
 
 _HEX = np.full(256, 255, np.uint8)
 _HEX[[*b"0123456789"]] = range(10)
@@ -35,7 +41,13 @@ def expect(fits: bool | np.bool) -> None:  # noqa: FBT001  what a condition says
 def told_in(text: str) -> Bytes:
     """Return the characters of a text in ASCII."""
     expect(text.isascii())
-    return np.frombuffer(text.encode("ascii") + PADDING, np.uint8)
+    return np.frombuffer(text.encode("ascii"), np.uint8)
+
+
+def windows(told: Bytes, width: int) -> NDArray[np.uint8]:
+    """Return as many characters from each place of a text on."""
+    expect(told.size >= width)
+    return sliding_window_view(told, width)
 
 
 def numbers(told: Bytes, at: Numbers) -> tuple[Numbers, Numbers]:
@@ -52,14 +64,27 @@ def numbers(told: Bytes, at: Numbers) -> tuple[Numbers, Numbers]:
 
 def guids(told: Bytes, at: Numbers) -> Guids:
     """Return the GUIDs that begin somewhere."""
-    digits = _HEX[sliding_window_view(told, DIGITS)[at]]
+    digits = _HEX[windows(told, DIGITS)[at]]
     expect((digits < 16).all())  # noqa: PLR2004  hexadecimal
     return (digits[:, ::2] << 4 | digits[:, 1::2]).view(">u8").ravel().astype(np.uint64)
 
 
+def guids_of(digits: Sequence[str]) -> Guids:
+    """Return GUIDs of hexadecimal digits."""
+    together = "".join(digits)
+    expect(len(together) == DIGITS * len(digits))
+    return np.frombuffer(bytes.fromhex(together), ">u8").astype(np.uint64)
+
+
+def digits_of(guids: Guids) -> list[str]:
+    """Return the digits of GUIDs, in small letters."""
+    together = guids.astype(">u8").tobytes().hex()
+    return [together[at : at + DIGITS] for at in range(0, len(together), DIGITS)]
+
+
 def words(told: Bytes, at: Numbers) -> tuple[list[str], list[int]]:
     """Return the different eight characters that begin somewhere, and which of them each is."""
-    eight = sliding_window_view(told, SHORT)[at].copy().view(">u8").ravel()
+    eight = windows(told, SHORT)[at].copy().view(">u8").ravel()
     found, kinds = np.unique(eight, return_inverse=True)
     return [int(each).to_bytes(SHORT, "big").decode("ascii") for each in found], kinds.tolist()
 
@@ -72,3 +97,55 @@ def places(known: NDArray[np.generic], asked: NDArray[np.generic]) -> Numbers:
     found = order[np.minimum(np.searchsorted(ordered, asked), order.size - 1)]
     expect((known[found] == asked).all())
     return found
+
+
+class Cells(NamedTuple):
+    """Cells of one column: where each begins in a text, and where it has ended."""
+
+    told: Bytes
+    begins: Numbers
+    ends: Numbers
+
+    def guids(self) -> Guids:
+        """Return GUIDs that are written with 0x and all of their digits."""
+        expect((self.ends - self.begins == DIGITS + 2).all())
+        expect((self.told[self.begins] == ord("0")).all() and (self.told[self.begins + 1] == ord("x")).all())
+        return guids(self.told, self.begins + 2)
+
+    def numbers(self, most: int) -> Numbers:
+        """Return numbers of up to as many digits, without a leading zero."""
+        length = self.ends - self.begins
+        expect((length > 0).all() and (length <= most).all())
+        expect(((length == 1) | (self.told[self.begins] != ord("0"))).all())
+        number = np.zeros(length.size, np.int64)
+        for digits in range(most):
+            inside = digits < length
+            digit = self.told[np.where(inside, self.begins + digits, self.begins)] - ord("0")
+            expect((digit < 10).all())  # noqa: PLR2004  a digit
+            number = np.where(inside, number * 10 + digit, number)
+        return number
+
+
+class Table(NamedTuple):
+    """Where rows are in a text, each with a newline at its end, and how many cells each has, commas between them."""
+
+    told: Bytes
+    begin: int
+    end: int
+    width: int
+
+    def blocks(self, columns: Sequence[int]) -> Iterator[list[Cells]]:
+        """Yield some columns of so many rows at a time."""
+        begin = self.begin
+        while begin < self.end:
+            block = self.told[begin : min(begin + _BLOCK, self.end)]
+            ends = np.flatnonzero(block == ord("\n"))
+            expect(bool(ends.size))
+            block = block[: int(ends[-1]) + 1]
+            commas = np.flatnonzero(block == ord(","))
+            expect(commas.size == ends.size * (self.width - 1))
+            before = np.concatenate((np.full(1, -1), ends[:-1]))
+            marks = [before, *commas.reshape(ends.size, self.width - 1).T, ends]
+            expect((marks[1] > before).all() and (marks[-2] < ends).all())
+            yield [Cells(block, marks[column] + 1, marks[column + 1]) for column in columns]
+            begin += block.size

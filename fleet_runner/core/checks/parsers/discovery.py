@@ -13,6 +13,9 @@ from fleet_runner.core.base.errors import EvidenceError
 
 GUID_DIGITS = 16
 
+LARGE = 1_000_000
+"""Characters of a capture that is worth reading by columns."""
+
 AGGREGATION_NODE = "Aggregation Node"
 """A switch's own SHARP engine describes itself so ("Mellanox Technologies Aggregation Node"), and stands in captures
 as an adapter behind the switch's last port. It is a part of the switch: no cable joins them."""
@@ -53,7 +56,8 @@ class Discovery:
     (counted from 1) that look like records and cannot be read, `skipped` those that can be none: a terminal's
     heading, a prompt, a tool's warning. `unanswered` are ports that are up, and at whose far end nobody answers; a
     form that does not tell them from ports that are down has none. `identified` is whether each adapter's port has
-    its own GUID here; without it a GUID that is not seen may be there.
+    its own GUID here; without it a GUID that is not seen may be there. `lacks` says what a capture that can be used
+    does not tell.
     """
 
     links: Sequence[FabricLink]
@@ -62,6 +66,7 @@ class Discovery:
     unanswered: tuple[FabricPort, ...] = ()
     skipped: tuple[Line, ...] = ()
     identified: bool = True
+    lacks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,22 +12,22 @@ from operator import itemgetter
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers import discovery
-from fleet_runner.core.checks.parsers.discovery import Discovery, FabricLink, FabricPort
-from fleet_runner.core.checks.parsers.ibdiagnet_planes import front_ports
+from fleet_runner.core.checks.parsers.discovery import AGGREGATION_NODE, Discovery, FabricLink, FabricPort
+from fleet_runner.core.checks.parsers.ibdiagnet_planes import PLANES, front_ports
 
 TOOL = "ibdiagnet2.db_csv"
 
 BEGINS = re.compile(r"\nSTART_[A-Z]\w{0,60}[ \t\r]*$", re.MULTILINE | re.ASCII)
 """How a section begins."""
 
-_NODES = ("nodedesc", "nodetype", "nodeguid")
-_PORTS = ("nodeguid", "portnum", "portguid")
-_STATES = ("linkwidthactv", "linkspeedactv", "portphystate")
-_LINKS = ("nodeguid1", "portnum1", "nodeguid2", "portnum2")
+NODES = ("nodedesc", "nodetype", "nodeguid")
+PORTS = ("nodeguid", "portnum", "portguid")
+STATES = ("linkwidthactv", "linkspeedactv", "portphystate")
+LINKS = ("nodeguid1", "portnum1", "nodeguid2", "portnum2")
 
-_KINDS = {"1": "CA", "2": "SW", "3": "RT"}
-_WIDTHS = {"1": 1, "2": 4, "4": 8, "8": 12, "16": 2}
-_SPEEDS = {
+KINDS = {"1": "CA", "2": "SW", "3": "RT"}
+WIDTHS = {"1": 1, "2": 4, "4": 8, "8": 12, "16": 2}
+SPEEDS = {
     "1": "SDR",
     "2": "DDR",
     "4": "QDR",
@@ -40,7 +40,7 @@ _SPEEDS = {
 }
 """PortInfo's LinkSpeedActive, from 256 on LinkSpeedExtActive (8 bits further up), and the vendor's FDR10."""
 
-_UP = "5"
+UP = "5"
 """PortInfo's PortPhysicalState LinkUp: somebody is at the far end, answering or not."""
 
 _GUID = re.compile(r"0x([0-9a-fA-F]{1,16})", re.ASCII)
@@ -88,16 +88,31 @@ class _Fabric:
 def parse(text: str) -> Discovery:
     """Return its links; EvidenceError names the line where a section is missing, cut short or cannot be read."""
     fabric = _Fabric()
-    for line, (name, kind, node) in _rows(text, "NODES", _NODES):
-        fabric.nodes[fabric.guid(node, line)] = (name.strip(), _KINDS.get(kind.strip(), ""))
+    for line, (name, kind, node) in _rows(text, "NODES", NODES):
+        fabric.nodes[fabric.guid(node, line)] = (name.strip(), KINDS.get(kind.strip(), ""))
     known = fabric.guids.get  # a call less for each of some hundred thousand rows
-    for line, (node, number, own, width, speed, state) in _rows(text, "PORTS", _PORTS, _STATES):
+    for line, (node, number, own, width, speed, state) in _rows(text, "PORTS", PORTS, STATES):
         fabric.ports[known(node) or fabric.guid(node, line), number] = (own, width, speed, state)
     links, ends = _links(text, fabric)
     if not links:
         raise EvidenceError(f"{TOOL} tells of no link at all: is there a fabric, and may this user ask it?")
     cables = front_ports(discovery.cables(links, text), text)
     return Discovery(tuple(cables), (), (), tuple(_unanswered(fabric, ends)))
+
+
+def by_columns(text: str) -> tuple[Discovery, str] | None:
+    """Read rows that are all spelled as the tool does, and fit together; None where there may be others.
+
+    Beside what `parse` returns is what the text has besides these rows.
+    """
+    from fleet_runner.core.checks.parsers import ibdiagnet_columns  # noqa: PLC0415  numpy, for large fabrics alone
+
+    found = ibdiagnet_columns.sections(text)
+    if found is None:
+        return None
+    plain = AGGREGATION_NODE not in text and PLANES not in text
+    links = found.links if plain else tuple(front_ports(discovery.cables(list(found.links), text), text))
+    return Discovery(links, (), (), found.unanswered), found.rest
 
 
 def whole(found: Discovery) -> Discovery:
@@ -108,7 +123,7 @@ def whole(found: Discovery) -> Discovery:
 def _unanswered(fabric: _Fabric, ends: Container[End]) -> Iterator[FabricPort]:
     """Yield the ports that are up and stand in no link; a switch's port 0 is the switch itself."""
     for end, (_, _, _, state) in fabric.ports.items():
-        if state == _UP and end not in ends and end[0] in fabric.nodes and _CABLED.fullmatch(end[1]):
+        if state == UP and end not in ends and end[0] in fabric.nodes and _CABLED.fullmatch(end[1]):
             yield fabric.port(end, 0)
 
 
@@ -117,7 +132,7 @@ def _links(text: str, fabric: _Fabric) -> tuple[list[FabricLink], Container[End]
     links: list[FabricLink] = []
     told: dict[End, tuple[End, int]] = {}
     known = fabric.guids.get
-    for line, (one, number, other, other_number) in _rows(text, "LINKS", _LINKS):
+    for line, (one, number, other, other_number) in _rows(text, "LINKS", LINKS):
         near = known(one) or fabric.guid(one, line), number
         far = known(other) or fabric.guid(other, line), other_number
         joined, first = told.setdefault(near, (far, line))
@@ -130,7 +145,7 @@ def _links(text: str, fabric: _Fabric) -> tuple[list[FabricLink], Container[End]
             )
         if first == second == line:
             _, width, speed, _ = fabric.ports.get(near, _UNTOLD)
-            rate = _WIDTHS.get(width, 0), _SPEEDS.get(speed, "")
+            rate = WIDTHS.get(width, 0), SPEEDS.get(speed, "")
             links.append(FabricLink(fabric.port(near, line), fabric.port(far, line), *rate))
     return links, told
 

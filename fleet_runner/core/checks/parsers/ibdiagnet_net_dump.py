@@ -4,11 +4,12 @@ Cells stand between colons, under titles; versions have other columns. `#` is wh
 ("1/5/2", "sw5p2"), `IB#` its number, `N#` what is printed beside the far port: its number is found below that port's
 own switch. Adapters have no heading, so that only links between switches are told from both ends, and an adapter's
 GUID may be its node's, which is its first port's. A file that was cut lacks switches that others name as neighbours,
-or the last ports of its last switch.
+or the last ports of its last switch. Where a row is missing among others, the far end may tell of the link; else
+nobody knows what is plugged there.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fleet_runner.core.base.errors import EvidenceError
@@ -47,6 +48,10 @@ _ADAPTER_PORTS = 8
 _FEWEST_PORTS = 36
 """Ports of a switch, at least, as far back as FDR."""
 
+_LISTED = 7 / 8
+"""The share of the numbers up to a switch's last port that have a row, at least, of a switch that lists its ports:
+where somebody left out most of those that are down, a number without a row says nothing."""
+
 _DOWN = "DOWN"
 _UP = "LINKUP"
 
@@ -78,7 +83,8 @@ class _Node:
 def parse(text: str) -> Discovery:
     """Return what it tells; EvidenceError where it holds nothing of a fabric at all, or was cut between lines."""
     nodes, unread, skipped = _nodes(text)
-    labels = {node.guid: {row.label: row.port for row in node.rows} for node in nodes}
+    labels = {node.guid: {**_labels(node, nodes), **{row.label: row.port for row in node.rows}} for node in nodes}
+    lost = _lost(nodes)
     told: list[FabricLink] = []
     silent: list[FabricPort] = []
     for node in nodes:
@@ -87,19 +93,21 @@ def parse(text: str) -> Discovery:
             if row.guid:
                 far = _far(row, labels.get(row.guid))
                 told.append(FabricLink(near, far, row.width, row.speed))
-                told += [FabricLink(far, near, row.width, row.speed)] if row.guid not in labels else []
+                alone = row.guid not in labels or _key(far) in lost
+                told += [FabricLink(far, near, row.width, row.speed)] if alone else []
             elif row.up:
                 silent.append(near)
     if told and not unread:
         _refuse_cut(nodes)
+    known = {_key(each.a) for each in told}
+    silent += [port for key, port in lost.items() if key not in known]
 
     def links(rows: Sequence[int], _: Sequence[int] = ()) -> list[FabricLink]:
         return [told[row] for row in rows]
 
     here, there = [_key(each.a) for each in told], [_key(each.b) for each in told]
-    return replace(
-        paired(text, TOOL, LldpEnds(here, there, links, links, 0, silent), unread, skipped), identified=False
-    )
+    found = paired(text, TOOL, LldpEnds(here, there, links, links, 0, silent), unread, skipped)
+    return replace(found, identified=False, lacks=_lacks(lost, known))
 
 
 def whole(found: Discovery) -> Discovery:
@@ -183,6 +191,44 @@ def _far(row: _Row, labels: Mapping[str, int] | None) -> FabricPort:
 
 def _key(end: FabricPort) -> str:
     return f"{end.port} {end.guid}"
+
+
+def _labels(node: _Node, nodes: Iterable[_Node]) -> dict[str, int]:
+    """Return the number of what is printed beside each port of other switches of a model, where all have the same."""
+    model = _model(node)
+    found: dict[str, set[int]] = {}
+    for row in (row for each in nodes if model and _model(each) == model for row in each.rows):
+        found.setdefault(row.label, set()).add(row.port)
+    return {label: min(numbers) for label, numbers in found.items() if len(numbers) == 1}
+
+
+def _lost(nodes: Sequence[_Node]) -> dict[str, FabricPort]:
+    """Return the ports that have no row, of switches that list their ports whether they are up or down."""
+    if all(row.up for node in nodes for row in node.rows):
+        return {}
+    lost: list[FabricPort] = []
+    for node in nodes:
+        there = {row.port for row in node.rows}
+        last = max(there, default=0)
+        if last >= _FEWEST_PORTS and len(there) >= _LISTED * last:
+            lost += [FabricPort(node.name, port, "SW", node.guid) for port in range(1, last) if port not in there]
+    return {_key(port): port for port in lost}
+
+
+def _lacks(lost: Mapping[str, FabricPort], known: Collection[str]) -> tuple[str, ...]:
+    """Say which ports have no row, and what is known of them all the same."""
+    if not lost:
+        return ()
+    count = f"{len(lost)} rows are" if len(lost) > 1 else "1 row is"
+    unknown = [port for key, port in lost.items() if key not in known]
+    what = (
+        f"of {len(unknown)} of these ports nothing is known, the first: {discovery.said(unknown[0])}"
+        if unknown
+        else ""
+    )
+    told = what or "the far ends tell what is plugged there"
+    first = discovery.said(next(iter(lost.values())))
+    return (f"{TOOL}: {count} missing among others, the first that of {first}; {told}. Run ibdiagnet again.",)
 
 
 def _refuse_cut(nodes: Sequence[_Node]) -> None:

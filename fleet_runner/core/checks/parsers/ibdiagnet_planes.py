@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from fleet_runner.core.checks.parsers import discovery
 from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
 
+PLANES = "START_PORT_HIERARCHY_INFO"
+"""What stands in a text that tells of planes."""
+
 _SECTION = re.compile(
     r"\nSTART_PORT_HIERARCHY_INFO[ \t\r]*\n(.*?)\nEND_PORT_HIERARCHY_INFO[ \t\r]*$", re.MULTILINE | re.DOTALL
 )
@@ -22,7 +25,7 @@ _GUIDS = ("nodeguid", "portguid")
 
 def front_ports(links: list[FabricLink], text: str) -> list[FabricLink]:
     """Return the links with switches' ports by the number that they have in front, where the text tells of planes."""
-    found = _SECTION.search(text) if "START_PORT_HIERARCHY_INFO" in text else None
+    found = _SECTION.search(text) if PLANES in text else None
     numbers = dict(_numbers(found[1])) if found else {}
     if not numbers:
         return links

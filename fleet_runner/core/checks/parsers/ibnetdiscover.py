@@ -26,9 +26,6 @@ from fleet_runner.core.checks.parsers.discovery import (
 
 TOOL = "ibnetdiscover"
 
-LARGE = 1_000_000
-"""Characters of a text that is worth reading by columns."""
-
 BY_PORT = re.compile(r"\n[ \t]*(?:CA|SW|RT)[ \t]+\d", re.ASCII)
 PLAIN = re.compile(r"\n[ \t]*(?:(?:Switch|Ca|Rt)[ \t]*\d{1,4}[ \t]*\"[SHR]-|\[\d{1,3}\].{0,40}\"[SHR]-)", re.ASCII)
 """How a line of each form begins."""
@@ -77,11 +74,14 @@ _RECORDS = Form(
 
 def parse(text: str) -> Discovery:
     """Read either form; EvidenceError where it holds nothing of a fabric at all."""
+    return (by_columns(text) if len(text) >= discovery.LARGE else None) or by_line(text)
+
+
+def by_line(text: str) -> Discovery:
+    """Read either form, as `parse` does."""
     after = "\n" + text
     if BY_PORT.search(after):
         return joined(text, _LINES, _by_port(after))
-    if len(text) >= LARGE and (found := by_columns(text)):
-        return found
     return joined(text, _RECORDS, _by_record(after))
 
 

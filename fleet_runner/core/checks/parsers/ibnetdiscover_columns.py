@@ -4,9 +4,9 @@ A text of some other spelling, or with something to complain of, is left to who 
 """
 
 import re
+from functools import partial
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from fleet_runner.core.checks.parsers.cell_columns import (
     DIGITS,
@@ -15,11 +15,14 @@ from fleet_runner.core.checks.parsers.cell_columns import (
     Guids,
     Numbers,
     OtherwiseError,
+    digits_of,
     expect,
     guids,
+    guids_of,
     numbers,
     places,
     told_in,
+    windows,
     words,
 )
 from fleet_runner.core.checks.parsers.discovery import Rate
@@ -36,7 +39,7 @@ def links(text: str) -> FabricLinks | None:
     """Return the links of a text of which every line can be read; None where it is to be read by line."""
     try:
         return _links(text)
-    except OtherwiseError:
+    except (OtherwiseError, IndexError):
         return None
 
 
@@ -48,20 +51,25 @@ def _links(text: str) -> FabricLinks:
     first = told[begins]
     rows, heads = first == ord("["), np.isin(first, [*b"SCR"])
     expect(_passed_over(told, begins[~(rows | heads)]))
-    found: list[tuple[str, str, str]] = RECORD.findall("\n" + text)
+    lines = zip(begins[heads].tolist(), ends[heads].tolist(), strict=True)
+    found: list[tuple[str, str, str]] = RECORD.findall("\n".join(["", *(text[begin:end] for begin, end in lines)]))
     expect(rows.any() and len(found) == np.count_nonzero(heads))
     record = np.searchsorted(begins[heads], begins[rows]) - 1
     expect(record[0] >= 0)
-    node = np.array([int(digits, 16) for _, digits, _ in found], np.uint64)
-    letter = np.frombuffer("".join(each for each, _, _ in found).encode(), np.uint8)
+    letters, digits, told_names = zip(*found, strict=True)
+    node = guids_of(digits)
+    letter = np.frombuffer("".join(letters).encode(), np.uint8)
     port, own, far, far_port = _rows(told, begins[rows], (letter, node))
     guid = np.where(own == 0, node[record], own)
     one, other = _paired(record * _MOST_PORTS + port, far * _MOST_PORTS + far_port)
     new = np.concatenate(([True], (record[1:] != record[:-1]) | (guid[1:] != guid[:-1])))
     face = np.cumsum(new) - 1
-    kinds, described = [KINDS[each] for each, _, _ in found], [name.strip() for _, _, name in found]
-    told_of = zip(record[new].tolist(), guid[new].tolist(), strict=True)
-    faces = [Face(described[at], kinds[at], f"{digits:016x}") for at, digits in told_of]
+    of_face = record[new].tolist()
+    told_of = (
+        map(list(map(read, words)).__getitem__, of_face)
+        for read, words in ((str.strip, told_names), (KINDS.__getitem__, letters))
+    )
+    faces = list(map(partial(tuple.__new__, Face), zip(*told_of, digits_of(guid[new]), strict=True)))
     rates = _rates(told, ends[rows][one])
     near, near_ports, far, far_ports = (each.tolist() for each in (face[one], port[one], face[other], port[other]))
     return FabricLinks(faces, near, near_ports, far, far_ports, rates)
@@ -71,7 +79,7 @@ def _passed_over(told: Bytes, begins: Numbers) -> bool:
     """Whether lines need not be read: blank ones, comments, and what a record says before its ports."""
     left = begins[~np.isin(told[begins], [*b"\n#"])]
     for word in _WORDS:
-        left = left[(sliding_window_view(told, len(word))[left] != np.frombuffer(word, np.uint8)).any(axis=1)]
+        left = left[(windows(told, len(word))[left] != np.frombuffer(word, np.uint8)).any(axis=1)]
     return not left.size
 
 

@@ -3,13 +3,14 @@
 A link is told once, as a source and a destination. Of each end stand there a port's number, what is printed beside it
 (`dname`: "HCA-1/1", "sw5p2"), the node's description, and a GUID: of the whole system, which several adapters of a
 server may share, so that an adapter's own is taken from the link's name (`GUID_PORT:GUID_PORT`) alone. Descriptions
-of switches end in the port (`leaf-1:sw5p2`). CSV has the same under titles as in JSON, or in words ("Source Port").
+of switches end in the port (`leaf-1:sw5p2`). CSV has the same under titles as in JSON, or in words ("Source Port"),
+which differ from version to version: what an end and its columns may be called is a table below.
 """
 
 import csv
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
@@ -21,18 +22,24 @@ TOOL = "UFM's links"
 
 JSON = re.compile(r"\A\s*\[\s*\{[^{}]{0,4000}?\"(?:source|destination)_(?:guid|port)\w{0,30}\"[ \t]*:", re.ASCII)
 CSV = re.compile(
-    r"\A\s*(?![\[{\s])(?=[^\n]{0,2000}source[ _]?\w)(?=[^\n]{0,2000}(?:destination|dest|peer)[ _]?\w)"
+    r"\A\s*(?![\[{\s])"
+    r"(?=[^\n]{0,2000}(?:source[ _]?\w|\b(?:src|local)[ ._]{0,2}(?:node|system|device|host|port|guid)))"
+    r"(?=[^\n]{0,2000}(?:(?:destination|dest|peer)[ _]?\w"
+    r"|\b(?:dst|remote|target)[ ._]{0,2}(?:node|system|device|host|port|guid)))"
     r"[^\n,;\t]{0,200}[,;\t]",
     re.ASCII | re.IGNORECASE,
 )
 """How each begins."""
 
-_SIDES = (("source",), ("destination", "dest", "peer"))
+_SIDES = (("source", "src", "local"), ("destination", "dest", "dst", "peer", "remote", "target"))
 _FIELDS = {
-    "guid": ("guid", "nodeguid", "systemguid"),
-    "port": ("port", "portnumber", "portnum"),
-    "label": ("portdname", "portlabel", "portname"),
-    "name": ("portnodedescription", "nodedescription", "description", "systemname", "system", "nodename", "node"),
+    "guid": ("guid", "nodeguid", "systemguid", "deviceguid"),
+    "port": ("port", "portnumber", "portnum", "portno"),
+    "label": ("portdname", "portlabel", "portname", "portdisplayname", "portalias"),
+    "name": (
+        *("portnodedescription", "nodedescription", "portnodedesc", "nodedesc", "description"),
+        *("systemname", "system", "nodename", "node", "devicename", "device", "hostname", "host"),
+    ),
     "own": ("portname", "portguid"),
 }
 """What each is called after its side ("source_port_node_description", "Source Port"), the likeliest first."""
@@ -106,6 +113,7 @@ def _rows(text: str) -> Iterator[tuple[str, Mapping[str, str]]]:
     except csv.Error as error:
         raise EvidenceError(f"{TOOL}: the table cannot be read ({error}); was it cut short?") from error
     titles = [_plain(title) for title in first]
+    _check(titles, first)
     for number, row in enumerate(rest, start=2):
         if not any(cell.strip() for cell in row):
             continue
@@ -118,6 +126,18 @@ def _rows(text: str) -> Iterator[tuple[str, Mapping[str, str]]]:
         raise EvidenceError(
             f"{TOOL}: the table ends within a row, {lines[-1][:80]!r}, expected the end of a line; was it cut short?"
         )
+
+
+def _check(titles: Collection[str], first: Sequence[str]) -> None:
+    """Refuse a table of which the titles do not say what describes each end's node, and which column is its port."""
+    for side in _SIDES:
+        for words, what in ((_FIELDS["name"], "its node"), (_FIELDS["port"] + _FIELDS["label"], "its port")):
+            if not any(f"{word}{title}" in titles for word in side for title in words):
+                named, end = ", ".join(map(str.strip, first)), side[0].capitalize()
+                raise EvidenceError(
+                    f"{TOOL} row 1: found the titles {named[:200]!r}, expected one for {what} at the end that is "
+                    f"called {end} (or {', '.join(side[1:])}): {end} and one of {', '.join(words)}; rename the column"
+                )
 
 
 def _link(where: str, record: Mapping[str, str]) -> FabricLink | None:

@@ -92,7 +92,7 @@ def test_cells_stand_between_semicolons_and_tabs_as_well(mark: str, header: str)
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
 def test_a_line_above_the_titles_does_not_say_what_stands_between_cells(mark: str) -> None:
     text = "\n".join(
-        ["Cabling, pod 1", "", *map(mark.join, [("Device A", "Port A", "Device B", "Port B"), (*A, *B)])]
+        ["Cabling, pod 1", "", *map(mark.join, [("Device A", "Port A", "Device B", "Port B"), (*A, *B)]), ""]
     )
     (row,) = parse(text, "x")
     assert row == Row(4, CABLE)
@@ -226,3 +226,26 @@ def test_a_cable_from_a_port_to_itself_is_refused() -> None:
 def test_a_quote_that_never_ends_is_named_by_its_line() -> None:
     assert said('a,1,b,1\n"c,1,d,1\n').startswith("cables.csv:2: ")
     assert "expected comma-separated values" in said('"a"b,1,c,1\n')
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("a,1,leaf-1,1\nb,1,leaf-1,12", [False, True]),
+        ("a,1,leaf-1,1\nb,1,leaf-1,12\n", [False, False]),
+        ("a,1,leaf-1,1\nb,1,leaf-1,12\r", [False, False]),
+        ('a,1,leaf-1,1\nb,1,leaf-1,"12"', [False, False]),
+        ("a,1,leaf-1,1\nb,1,leaf-1,12,", [False, False]),
+        ("a,1,leaf-1,1\nb,1,leaf-1,12,red", [False, False]),
+        ("LinkType,device a,port a,device b,port b\nData,b,1,leaf-1,12", [True]),
+        ("a\t1\tleaf-1\t1\nb\t1\tleaf-1\tb ib0", [False, True]),
+        ("b,1,leaf-1,12\nb,1,leaf-1,12", [False]),
+    ],
+)
+def test_the_last_name_of_a_text_may_be_cut_where_its_line_has_no_end(text: str, cut: list[bool]) -> None:
+    assert [row.cut for row in parse(text, "x.csv")] == cut
+
+
+def test_a_port_that_is_used_twice_for_its_name_may_be_cut_says_so() -> None:
+    assert said("a,1,leaf-1,1\nb,1,leaf-1,1").endswith("without the end of its line: was it cut short?")
+    assert said("a,1,leaf-1,1\nb,1,leaf-1,1\n").endswith("expected one cable a port")

@@ -199,3 +199,22 @@ def test_a_design_of_many_cables_is_the_same_in_each_form() -> None:
     topology = "".join(f"S {a.device}\n {a.interface} -> S {b.device} P{b.interface}\n\n" for a, b in cables)
     for text in (table, graph, f"graph G {{\n{graph}}}\n", topology):
         assert links(text) == list(cables)
+
+
+def test_the_last_name_of_a_topology_may_be_cut_where_its_line_has_no_end() -> None:
+    text = "S leaf-1\n P1 -> S leaf-2 P1\n P2 -> S leaf-2 P12"
+    assert [row.cut for row in cables_forms.read(text, "x").rows] == [False, True]
+    assert [row.cut for row in cables_forms.read(f"{text}\n", "x").rows] == [False, False]
+
+
+def test_a_port_of_a_topology_may_have_a_blank_in_its_name() -> None:
+    text = "S dir-1\n   Blade 16_Port 2/20 -4x-50G-> HCA_1 gpu-01 P1\n   Port 7 -> S leaf-1 Port 1/7  \n"
+    assert [row.link for row in cables_forms.read(text, "x").rows] == [
+        link(Port("dir-1", "Blade 16_Port 2/20"), Port("gpu-01", "1")),
+        link(Port("dir-1", "Port 7"), Port("leaf-1", "Port 1/7")),
+    ]
+
+
+def test_an_arrow_in_a_cell_of_a_table_makes_it_no_topology() -> None:
+    text = "device a,port a,device b,port b,remark\na,1,leaf-1,1,moved from P2 -> S leaf-1 P1\n"
+    assert [row.link for row in cables_forms.read(text, "x").rows] == [link(Port("a", "1"), Port("leaf-1", "1"))]

@@ -128,3 +128,69 @@ def test_rows_without_titles_above_them_are_refused() -> None:
 
 def test_no_link_at_all_is_refused() -> None:
     assert "saw no link at all" in said(switch("leaf-1", "a1", down(1)))
+
+
+def listed(name: str, guid: str, *rows: str) -> str:
+    """Write a switch that has a row for each of its 64 ports."""
+    there = {int(each.split(" : ")[1]) for each in rows}
+    every = [*rows, *(down(port) for port in range(1, 65) if port not in there)]
+    return switch(f"MF0;{name}:MQM9700/U1", guid, *sorted(every, key=lambda each: int(each.split(" : ")[1])))
+
+
+WHOLE = (
+    listed(
+        "leaf-1",
+        "a1",
+        row("1/1/1", 1, "c1", "1", "gpu-01 mlx5_0"),
+        row("1/1/2", 2, "b1", "1/9/1", "MF0;spine-1:MQM9700/U1"),
+    )
+    + listed(
+        "spine-1",
+        "b1",
+        row("1/1/1", 1, "c2", "1", "gpu-02 mlx5_0"),
+        row("1/9/1", 17, "a1", "1/1/2", "MF0;leaf-1:MQM9700/U1"),
+    )
+    + listed(
+        "spine-2", "b2", row("1/9/1", 17, "c3", "1", "gpu-03 mlx5_0"), row("1/1/2", 2, "c4", "1", "gpu-04 mlx5_0")
+    )
+)
+
+
+def test_without_any_one_row_a_link_is_known_from_its_other_end_or_its_port_is_not_judged() -> None:
+    """No cable is called missing because a line of the file is; that it is missing is said."""
+    links = set(whole(parse(WHOLE)).links)
+    lines = WHOLE.split("\n")
+    for at, line in enumerate(lines):
+        if not line or line[0] not in "123456789" or " : 64 : " in line:
+            continue
+        found = whole(parse("\n".join([*lines[:at], *lines[at + 1 :]])))
+        alone = {(port.name, port.port) for port in found.unanswered}
+        gone = {each for each in links if frozenset(each[:2]) not in {frozenset(one[:2]) for one in found.links}}
+        assert all((each.a.name, each.a.port) in alone or (each.b.name, each.b.port) in alone for each in gone)
+        assert bool(gone) == ("gpu" in line)
+        assert len(found.lacks) == 1
+    assert not whole(parse(WHOLE)).lacks
+
+
+def test_what_is_missing_is_said() -> None:
+    lines = WHOLE.split("\n")
+    spine = next(line for line in lines if "leaf-1" in line and line.startswith("1/9"))
+    host = next(line for line in lines if "gpu-01" in line)
+    (why,) = parse(WHOLE.replace(f"{spine}\n", "")).lacks
+    assert why == (
+        "ibdiagnet2.net_dump: 1 row is missing among others, the first that of 'MF0;spine-1:MQM9700/U1' port 17; the"
+        " far ends tell what is plugged there. Run ibdiagnet again."
+    )
+    (why,) = parse(WHOLE.replace(f"{host}\n", "").replace(f"{spine}\n", "")).lacks
+    assert why.startswith("ibdiagnet2.net_dump: 2 rows are missing among others, the first that of 'MF0;leaf-1:")
+    assert why.endswith(
+        "of 1 of these ports nothing is known, the first: 'MF0;leaf-1:MQM9700/U1' port 1. Run ibdiagnet again."
+    )
+    (why,) = parse(WHOLE.replace(f"{down(5)}\n", "")).lacks
+    assert "; of 3 of these ports nothing is known, the first: 'MF0;leaf-1:MQM9700/U1' port 5." in why
+
+
+def test_a_file_without_rows_of_ports_that_are_down_says_nothing_by_a_number_without_a_row() -> None:
+    up = "\n".join(line for line in WHOLE.split("\n") if " : DOWN : " not in line)
+    assert not parse(up).lacks
+    assert not parse(up).unanswered

@@ -5,13 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.checks.parsers import ibnetdiscover
+from fleet_runner.core.checks.parsers import discovery
 from fleet_runner.core.checks.parsers.discovery import Discovery, FabricLink, FabricPort
 from fleet_runner.core.checks.parsers.fabric_links import FabricLinks, columns
 from fleet_runner.core.checks.parsers.ibnetdiscover import by_columns, parse
 from tests.core.cabling.discoveries import plain
 from tests.core.cabling.fabrics import Story, rails, stories
-from tests.core.checks.catalogue.judging import text_of
+from tests.core.checks.healthy import text_of
 from tests.examples import examples
 
 TEXT = plain(rails(2, 2))
@@ -70,7 +70,7 @@ def test_a_switchs_own_engine_is_no_cable() -> None:
 
 def test_a_large_capture_is_read_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     small = parse(TEXT)
-    monkeypatch.setattr(ibnetdiscover, "LARGE", len(TEXT))
+    monkeypatch.setattr(discovery, "LARGE", len(TEXT))
     large = parse(TEXT)
     assert isinstance(large.links, FabricLinks)
     assert large == small

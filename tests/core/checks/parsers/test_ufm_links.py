@@ -199,3 +199,31 @@ def test_a_table_may_have_semicolons_and_words_for_titles() -> None:
 def test_a_table_without_its_last_newline_is_refused_where_its_last_cell_may_be_cut() -> None:
     assert "the table ends within a row" in said(SHEET.rstrip())
     assert len(read(SHEET.replace(",Name\n", ",Remark\n").rstrip()).links) == len(read(SHEET).links)
+
+
+@pytest.mark.parametrize(
+    ("side", "other", "guid", "port", "name"),
+    [
+        ("Source ", "Destination ", "Node GUID", "Port Number", "Node Description"),
+        ("Src ", "Dst ", "GUID", "Port", "System"),
+        ("src_", "dest_", "system_guid", "port_num", "node_desc"),
+        ("Local ", "Remote ", "Device GUID", "Port No.", "Device Name"),
+        ("Source ", "Target ", "GUID", "Port Alias", "Host"),
+    ],
+)
+def test_titles_that_mean_the_same_are_read_alike(side: str, other: str, guid: str, port: str, name: str) -> None:
+    titles = [f"{end}{title}" for end in (side, other) for title in (guid, port, name)]
+    head, _, rows = SHEET.partition("\n")
+    assert head.count(",") == len((*titles, "Width", "Severity"))
+    assert read(f"{','.join([*titles, 'Width', 'Severity', 'Name'])}\n{rows}").links == read(SHEET).links
+
+
+def test_titles_of_which_nobody_can_tell_the_columns_are_said() -> None:
+    why = said("Source Box,Source Port,Destination Box,Destination Port\na,1,b,2\n")
+    assert why.startswith(
+        "UFM's links row 1: found the titles 'Source Box, Source Port, Destination Box, Destination Port', expected"
+        " one for its node at the end that is called Source (or src, local): Source and one of portnodedescription,"
+    )
+    assert "for its port at the end that is called Destination" in said(
+        "Source Node,Source Port,Destination Node,Destination Socket\na,1,b,2\n"
+    )
