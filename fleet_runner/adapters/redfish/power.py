@@ -1,4 +1,4 @@
-"""Restart a computer, by itself where it can; shut it down, switch it off, or power-cycle it. `Bmc.power` sends it."""
+"""Restart a computer, by itself where it can; shut it down, switch it off, power-cycle it. `Bmc.power` sends it."""
 
 import time
 from collections.abc import Callable
