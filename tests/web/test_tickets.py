@@ -170,7 +170,7 @@ def test_done_asks_once_for_what_proves_it(technician: httpx.Client, hall: Hall,
 def test_where_nothing_can_be_asked_it_is_noted(
     technician: httpx.Client, hall: Hall, numbers: dict[str, int]
 ) -> None:
-    for what, why in (("retired", "it is retired"), ("lost", "is known here any more")):
+    for what, why in (("retired", "it is retired"), ("lost", "is known any more")):
         assert why in technician.get(f"/tickets/{numbers[what]}").text
         technician.post(f"/tickets/{numbers[what]}/done")
         claim = verification.claim(hall.store.ticket_changes(numbers[what]))

@@ -31,7 +31,7 @@ def test_a_ticket_is_opened_updated_closed_and_opened_again_in_one_issue(desk: B
     desk.see()
     assert desk.send() == 1
     assert desk.only().open
-    assert "Seen again" in desk.only().notes[2]
+    assert "Found again" in desk.only().notes[2]
     assert desk.send() == 0
 
 

@@ -62,7 +62,7 @@ def test_why_nothing_can_be_asked_is_said() -> None:
     assert "retired" in str(asked(State.RETIRED))
     assert "Day 0" in str(asked(State.REGISTERED))
     assert "an operator must request it" in str(asked(State.TRIAGE, Stage.WIPE))
-    assert "an operator closes it" in str(verification.ask(OTHER, [], None))
+    assert "an operator must close it" in str(verification.ask(OTHER, [], None))
     for reason, said in (("fans", "held by bob (fans)"), ("", "no reason given")):
         assert said in str(verification.ask(OTHER, [node(State.ONBOARD, held=Held(0.0, reason, "bob"))], None))
 
