@@ -26,6 +26,7 @@ from benchmarks.tick import Idle
 from fleet_runner.adapters.plays.engine import Batch, BatchState, Look
 from fleet_runner.adapters.plays.wakeup import hearing
 from fleet_runner.adapters.store import Store
+from fleet_runner.core.budgets.modes import Mode, Scope, Setting
 from fleet_runner.core.faults.signals.tokens import Token
 from fleet_runner.core.inventory.records import Device, Fleet, Rack
 from fleet_runner.reconcile.loop import control_loop
@@ -88,6 +89,7 @@ def prepare(settings: Settings, fleet: Fleet) -> str:
     with Store.create(settings.store_url) as store:
         store.register(list(fleet.devices.values()), time.time() - 3600)
         store.add_token(Token("bench", digest, time.time(), "bench"))
+        store.set_mode(Setting(Scope.FLEET, "", None, Mode.ACT, 0.0, "bench"))  # else only advice would follow
     with sqlite3.connect(settings.state_dir / "fleet.db") as direct:
         direct.execute("UPDATE nodes SET state = 'production', wake_at = ?", (time.time() + 86_400,))
     direct.close()

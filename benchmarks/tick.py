@@ -13,6 +13,7 @@ from sqlalchemy import Engine, create_engine, event, text
 
 from fleet_runner.adapters.plays.engine import Batch, BatchState, Look
 from fleet_runner.adapters.store import Store
+from fleet_runner.core.budgets.modes import Mode, Scope, Setting
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.faults.signals.signal import Source
@@ -114,6 +115,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(state_dir=Path(folder))
         store = Store.create(settings.store_url)
+        store.set_mode(Setting(Scope.FLEET, "", None, Mode.ACT, START, "bench"))  # else only advice would follow
         fleet = fleet_of(count)
         world = TickContext(settings, store, lambda: fleet, Idle())
         first = cpu(world, START)

@@ -83,7 +83,7 @@ def test_a_neighbour_that_hangs_is_unknown_on_the_command_line(fabric: Ibsim, si
     finally:
         fabric.console([deafen(record(cable.a), 0)])
     assert (code, err) == (TROUBLE, "")
-    assert f"unknown nothing is heard of 1 designed link, the first: {cable.a} to {cable.b}" in out
+    assert f"unknown no data about 1 designed link, the first: {cable.a} to {cable.b}" in out
     assert "no fault" in out
 
 

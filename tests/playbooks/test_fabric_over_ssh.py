@@ -150,7 +150,7 @@ def test_a_neighbour_that_hangs_is_unknown_and_not_missing(ansible: Ansible, sim
         simulated.console([deafen(hanging, 0)])
     cabling = results["fabric_cabling"]
     assert (cabling.verdict, cabling.findings) == (Verdict.UNKNOWN, ()), cabling.message
-    assert cabling.message.startswith("nothing is heard of gpu-004 mlx5_0 to leaf-01")
+    assert cabling.message.startswith("no data about gpu-004 mlx5_0 to leaf-01")
 
 
 def test_two_exchanged_cables_are_one_finding(ansible: Ansible, simulated: Ibsim) -> None:

@@ -76,7 +76,7 @@ def test_results_and_their_evidence_reach_the_spool_and_leave_nothing_changed(
 
 
 def test_a_fault_is_a_result_and_not_a_failed_task(ansible: Ansible, tool: Tool, tmp_path: Path) -> None:
-    """The node booted before it was to be rebooted: FAIL, and the play goes on."""
+    """The node booted before its reboot was requested: FAIL, and the play goes on."""
     tool("uptime", BOOTED)
     nodes = inventory(tmp_path / "inventory.yml", {"gpu-01": {}, "gpu-02": {}})
     runs = {"gpu-01": {"run": 7, "fence": 1, "since": 4e9, "attempt": 1, "opened_at": 4e9}}

@@ -63,7 +63,7 @@ def test_a_rail_that_cannot_be_read_is_unknown_with_its_reason(tmp_path: Path) -
     result = verified(tmp_path, HCA, LINKS, mlx5_1="echo port is down >&2; exit 1")
     assert result.verdict is Verdict.UNKNOWN
     assert result.message.startswith(
-        "nothing is heard of gpu-01 ib1 to leaf-2 1; mlx5_1: ibnetdiscover exited with 1"
+        "no data about gpu-01 ib1 to leaf-2 1; mlx5_1: ibnetdiscover exited with 1"
     )
 
 
@@ -93,5 +93,5 @@ def test_where_adapters_are_not_known_the_message_says_what_to_declare(
         "; gpu-01 has ports in 2 fabrics, and not all were read: name its adapters in hca_interfaces"
         in result.message
     )
-    assert ("nothing is heard of gpu-01 ib1 to leaf-2 1" if adapters else "the names of adapters") in result.message
+    assert ("no data about gpu-01 ib1 to leaf-2 1" if adapters else "the names of adapters") in result.message
     assert len(asked(tmp_path)) == 1

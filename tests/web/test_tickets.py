@@ -99,7 +99,7 @@ def test_a_ticket_says_where_to_stand_and_what_to_move(technician: httpx.Client,
     assert "U1" in text
     assert "<li>Unplug leaf-1 port" in text
     assert f"/tickets/{numbers['swap']}/picture.svg" in text
-    assert "Every link of infiniband.hall-1.leaf-1 is looked at now." in text
+    assert "Every link of infiniband.hall-1.leaf-1 is checked now." in text
 
 
 def test_a_cable_is_drawn_as_the_sweep_saw_it(technician: httpx.Client, numbers: dict[str, int]) -> None:
@@ -170,7 +170,7 @@ def test_done_asks_once_for_what_proves_it(technician: httpx.Client, hall: Hall,
 def test_where_nothing_can_be_asked_it_is_noted(
     technician: httpx.Client, hall: Hall, numbers: dict[str, int]
 ) -> None:
-    for what, why in (("retired", "it is retired"), ("lost", "is known here any more")):
+    for what, why in (("retired", "it is retired"), ("lost", "is known any more")):
         assert why in technician.get(f"/tickets/{numbers[what]}").text
         technician.post(f"/tickets/{numbers[what]}/done")
         claim = verification.claim(hall.store.ticket_changes(numbers[what]))
@@ -213,7 +213,7 @@ def test_a_ticket_to_its_end_on_a_phone(
             if entry.evaluate("each => each === document.activeElement"):
                 break
         page.keyboard.press("Enter")
-        expect(page.locator("#proof")).to_contain_text("Nobody has said yet that it is done.")
+        expect(page.locator("#proof")).to_contain_text("Nobody has reported it as done yet.")
         accessible(page)
         fits(page)
         small = page.evaluate(

@@ -91,7 +91,7 @@ class Bmc:
     def gather(self, patterns: Iterable[str]) -> dict[str, Body | None]:
         """Return {URI: body} of every resource that some patterns name, None where it could not be read.
 
-        `gathering` tells what stands in a pattern.
+        For patterns see `bulk`.
         """
         self._wire.begin()
         return gather(self.resources, patterns)

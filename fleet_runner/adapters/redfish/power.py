@@ -1,4 +1,4 @@
-"""Restarting a computer as gently as it can be, switching it off, and taking all of its power away."""
+"""Restart a computer, by itself where it can; shut it down, switch it off, power-cycle it. `Bmc.power` sends it."""
 
 import time
 from collections.abc import Callable

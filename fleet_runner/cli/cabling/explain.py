@@ -175,8 +175,8 @@ def _chosen(verdicts: Verdicts, words: str) -> tuple[Fault, ...]:
 def _untold(verdicts: Verdicts, words: str) -> tuple[str, ...]:
     """Return what cannot be told of a device, of its port, or of all without a word."""
     doubts = [(f"{doubt}", (*doubt.designed, *doubt.seen)) for doubt in verdicts.doubts]
-    silent = [(f"nothing is heard of {says(joined)}", tuple(joined)) for joined in verdicts.silent]
-    unmapped = [(f"no number is known of {says(joined)}", tuple(joined)) for joined in verdicts.unmapped]
+    silent = [(f"no data about {says(joined)}", tuple(joined)) for joined in verdicts.silent]
+    unmapped = [(f"no port number is known of {says(joined)}", tuple(joined)) for joined in verdicts.unmapped]
     wanted = _port(words)
     return tuple(
         sentence

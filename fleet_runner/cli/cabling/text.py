@@ -136,7 +136,7 @@ def _uncertain(verdicts: Verdicts) -> None:
         told.append(f"two devices use one name, told in two spellings: {listed}; rename one of them, move no cable")
     if verdicts.silent:
         links = _many(len(verdicts.silent), "designed link", "designed links")
-        told.append(f"nothing is heard of {links}, the first: {says(verdicts.silent[0])}")
+        told.append(f"no data about {links}, the first: {says(verdicts.silent[0])}")
     told += [
         f"the cables of {device} are off by as many ports: its ports are counted otherwise, or all of its cables are"
         " plugged wrong, which one look at a plug tells; no cable of it is compared"
@@ -145,7 +145,7 @@ def _uncertain(verdicts: Verdicts) -> None:
     if verdicts.unmapped:
         links = _many(len(verdicts.unmapped), "designed link is", "designed links are")
         told.append(
-            f"{links} not compared, for nothing tells which port of the fabric is theirs, the first:"
+            f"{links} not compared, because it is unknown which ports of the fabric are theirs, the first:"
             f" {says(verdicts.unmapped[0])}; declare it with --names FILE, a CSV such as: device,interface,adapter /"
             " leaf-01,IB1/1/1,1"
         )

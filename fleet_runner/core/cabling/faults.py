@@ -66,7 +66,7 @@ def proven(fault: Fault) -> Fault:
     """Return the fault as it is if following it restores the design, else without its plan: no wrong hand is sent."""
     if apply(fault.actions, fault.observed) == set(fault.expected):
         return fault
-    said = "No plan was found that restores the design here: hold both ends of each cable against the design by hand."
+    said = "No plan was found that restores the design here: compare both ends of each cable with the design by hand."
     return replace(fault, actions=(), steps=(said,))
 
 

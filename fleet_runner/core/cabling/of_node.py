@@ -66,7 +66,7 @@ def _wire(
             mine.interface, far, place, cable.label, LinkStatus.NOT_KNOWN, f"The cable is {cable.status}."
         )
     if port is None or port.mgmt_only:
-        said = "Nobody looks at it: the node's own system does not see this port."
+        said = "It is not checked: the node's own system does not see this port."
         return NodeCable(mine.interface, far, place, cable.label, LinkStatus.NOT_KNOWN, said)
     stored = newest.get(INFINIBAND if infiniband(port.kind) else ETHERNET)
     if stored is None:
@@ -86,9 +86,9 @@ def _seen(stored: Stored, mine: Termination, far: Termination) -> tuple[LinkStat
     if result.verdict is Verdict.SKIPPED or not told:
         return LinkStatus.NOT_KNOWN, result.message
     if _unsure(result.observed, mine, far):
-        said = result.message if result.verdict is Verdict.UNKNOWN else "Nothing was heard of it."
+        said = result.message if result.verdict is Verdict.UNKNOWN else "No answer from it."
         return LinkStatus.NOT_KNOWN, said
-    return LinkStatus.AS_DESIGNED, f"{mine} is joined with {far}."
+    return LinkStatus.AS_DESIGNED, f"{mine} is connected to {far}."
 
 
 def _names(finding: Finding, mine: Termination, far: Termination) -> bool:

@@ -31,7 +31,7 @@ def done_when(fault: Fault) -> str:
     """Return what the next sweep must see for the fault to be gone."""
     match fault.kind:
         case Kind.DEGRADED:
-            return f"Done when a sweep sees {_listed(fault.expected)} at the rate it is held against."
+            return f"Done when a sweep sees {_listed(fault.expected)} at its expected rate."
         case Kind.REPLACED_HCA | Kind.REPLACED_SWITCH:
             return "Done when the source of truth has the GUID that is seen."
         case Kind.EXCHANGED if fault.expected == fault.observed:

@@ -56,23 +56,23 @@ def doubt_of_all(it: Counts, share: float = SHARE) -> str:
     """Return why no fault should be believed, in a sentence; "" if they may be."""
     if it.unknown > it.matched:
         return (
-            f"{it.unknown} links that are seen are not in the design, {it.matched} are; expected most of them: the"
+            f"{it.unknown} observed links are not in the design, {it.matched} are; expected most of them: the"
             " capture is another fabric's, or the design is."
         )
     if it.absent > max(FEWEST, it.matched):
         return (
             f"{it.absent} of {it.designed} designed links are not in place, {it.matched} are; expected most of them:"
-            " the capture is not whole, or the design is not what was built."
+            " the capture is incomplete, or the design is not what was built."
         )
     if it.faults > limit(it.designed, share):
         return (
             f"{it.faults} faults at once in {it.designed} designed links, expected {limit(it.designed, share):.0f} at"
-            " most: the capture is not whole, or the design is not what was built."
+            " most: the capture is incomplete, or the design is not what was built."
         )
     if it.touches > touches_limit(it.designed, share):
         return (
             f"{it.touches} plugs to move in {it.designed} designed links, expected"
-            f" {touches_limit(it.designed, share):.0f} at most: the capture is not whole, or the design is not what"
+            f" {touches_limit(it.designed, share):.0f} at most: the capture is incomplete, or the design is not what"
             " was built."
         )
     return ""
@@ -95,7 +95,7 @@ def misnamed_words(matched: int, touched: int, differing: Sequence[Mismatch]) ->
     another = "; or it is another fabric's" if sort is Sort.DEVICES else ""
     return (
         f"{matched:,} of {touched:,} designed links could be matched; the likely reason is the names of {sort}: the"
-        f" design says {first.written!r}{capture}{another}. So no fault is told; fleet-runner cabling names,"
+        f" design says {first.written!r}{capture}{another}. So no fault is reported; fleet-runner cabling names,"
         " with the same --expected and --observed, proposes names to give to --names."
     )
 
@@ -109,6 +109,6 @@ def unmapped_words(unmapped: Sequence[Link], designed: int) -> str:
     """Return why no fault is told where so few can be compared."""
     first = next(iter(unmapped))
     return (
-        f"{len(unmapped)} of {designed} designed links cannot be compared, for nothing tells which port of the fabric"
-        f" is theirs, the first {first.a} to {first.b}: so no fault is told; declare the ports with --names."
+        f"{len(unmapped)} of {designed} designed links cannot be compared: it is not known which ports of the"
+        f" fabric are theirs, the first {first.a} to {first.b}. So no fault is reported; declare them with --names."
     )

@@ -81,7 +81,7 @@ def _last_words(view: View, sweeps: list[Run]) -> str:
     words = [_matched(answer)]
     words += [counted for stored in view.latest if speaks(stored.result) for counted in _counted(view, stored)]
     doubtful = len(unsure(answer.result))
-    return ", ".join([*words, *([f"{doubtful} device(s) or link(s) not to be told"] if doubtful else [])])
+    return ", ".join([*words, *([f"{doubtful} device(s) or link(s) that cannot be judged"] if doubtful else [])])
 
 
 def _spoke(view: View) -> Stored | None:

@@ -2,7 +2,8 @@
 
 Codes, mnemonics and actions are facts of NVIDIA's published Xid catalogue (172 codes, 63 of them unused), read beside
 what other operators do with them; the wording is ours. Where the catalogue names no action the row says WATCH. No Xid
-alone sends a part back: that takes the GPU's own row-remap or SRAM threshold flag (`gpu_errors`).
+alone sends a part back: that takes the GPU's own row-remap or SRAM threshold flag (`gpu_errors`). Where a rule names
+the code (`rules.built_in`, or the site's policy), the rule's remedy holds, not this table's.
 """
 
 from typing import NamedTuple

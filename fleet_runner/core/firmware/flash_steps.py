@@ -8,7 +8,7 @@ Each row: what is written down, what is seen, what follows. The first row that f
     INTENDED: whether the image was sent is not known. Its driver sends it without asking here.
       the BMC is silent                               wait, for as long as it takes
       a task that was not there before shows this
-      flash's request (see `belonging`)               adopt it
+      flash's request (see `task_owner`)              adopt it
       another one that was not there before runs      wait until it is over, whosever it is
       less than `send` since it was written down      wait: the request may still be on its way
       the BMC says that it is updating                wait until it is not

@@ -16,14 +16,14 @@ ALARM, TICKET, UNKNOWN = "alarm", "ticket", "unknown"
 """What is wrong with a node that is no condition of it."""
 
 MARKS: Mapping[str, tuple[str, str]] = {
-    ALARM: ("A", "an alarm stands"),
+    ALARM: ("A", "an alarm is active"),
     TICKET: ("T", "a ticket is open"),
-    UNKNOWN: ("U", "the last look gave no answer"),
+    UNKNOWN: ("U", "the last check gave no answer"),
     Condition.HELD: ("H", "held: nothing moves it"),
     Condition.MAINTENANCE: ("M", "planned work"),
     Condition.DRAINING: ("D", "waits for its work to end"),
     Condition.CORDONED: ("C", "takes no new work"),
-    Condition.PENDING: ("P", "a remedy waits"),
+    Condition.PENDING: ("P", "a remedy is pending"),
     Condition.ADVISED: ("O", "a remedy is advised, but the policy observes only"),
 }
 """What marks a node beside its colour: a letter, and what it means, the most pressing first."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from fleet_runner.core.cabling.fabrics import Fabric
 from fleet_runner.core.inventory.records import Fleet, rack_key
 
-SOON = "it is about to be taken"
+SOON = "a runner is about to take it"
 """What nothing keeps a batch from."""
 
 Reach = tuple[str, ...]
@@ -148,7 +148,7 @@ def waits(parcel: BatchSummary, able: Sequence[Runner], paused: Switch | None) -
     if paused is not None:
         return stopped(paused)
     if not able:
-        return "no runner is there: fleet-runner serve"
+        return "no runner is running; start one: fleet-runner serve"
     far = [where for where in parcel.places if not any(reaches(runner.places, where) for runner in able)]
     if far:
         return f"no runner reaches {far[0] or 'a node without a place'}"
@@ -156,5 +156,5 @@ def waits(parcel: BatchSummary, able: Sequence[Runner], paused: Switch | None) -
     if not near:
         return f"no runner reaches all of {', '.join(parcel.places)}"
     if all(runner.used >= runner.slots for runner in near):
-        return f"as much is carried as may be, by {', '.join(runner.id for runner in near)}"
+        return f"each runner that reaches it is at its limit: {', '.join(runner.id for runner in near)}"
     return SOON

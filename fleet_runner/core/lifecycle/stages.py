@@ -1,4 +1,4 @@
-"""What a node in a moving state needs next: a run of a stage, patience, or a transition."""
+"""What a node in a moving state needs next: a run of a stage, a retry after a pause, or a transition."""
 
 from fleet_runner.core.checks.progress import standing
 from fleet_runner.core.checks.verdicts import Remedy

@@ -37,8 +37,9 @@ def _remedy(view: View, alarm: Alarm) -> Remedy:
 
 def _draft(view: View, alarm: Alarm) -> OpenTicket:
     node, remedy = view.node.name, _remedy(view, alarm)
-    said = f"Told by {alarm.source}, {alarm.count} {'time' if alarm.count == 1 else 'times'} so far ({alarm.code})."
-    after = AFTER.get(remedy, "It closes when nothing more is heard of it.").format(node=node)
+    often = f"{alarm.count} {'time' if alarm.count == 1 else 'times'}"
+    said = f"Reported by {alarm.source}, {often} so far ({alarm.code})."
+    after = AFTER.get(remedy, "It closes when the alarm is no longer reported.").format(node=node)
     return OpenTicket(
         fault=alarm.fault,
         check=next(iter(coverage(alarm.code)), SIGNALS),

@@ -23,7 +23,7 @@ def told(view: View, timing: Timing, now: float) -> tuple[OpenTicket | CloseTick
     over = (ticket for ticket in view.tickets if ticket.check == DRAINS and ticket.fault not in wanted)
     return (
         *(each for fault, each in wanted.items() if fault not in known),
-        *(CloseTicket(ticket.id, "no drain of the node stands still any more") for ticket in over),
+        *(CloseTicket(ticket.id, "no drain of the node is stuck any more") for ticket in over),
     )
 
 
@@ -48,10 +48,10 @@ def _overdue(view: View, timing: Timing, now: float) -> OpenTicket | None:
         "overdue",
         f"its drain is over its deadline: {pending.detail} waits for work that does not end",
         at,
-        f"Asked for by {pending.by}: {pending.reason}",
+        f"Requested by {pending.by}: {pending.reason}",
         f"1. See what runs: fleet-runner node {name}, and its scheduler.",
-        f"2. Have whose work it is end it, or end it: the {pending.detail} follows by itself once it is idle.",
-        f"3. Or drop the {pending.detail}: fleet-runner cancel {name} --reason WHY. The node serves on.",
+        f"2. Ask the owner of the work to end it, or end it: the {pending.detail} follows once the node is idle.",
+        f"3. Or drop the {pending.detail}: fleet-runner cancel {name} --reason WHY. The node stays in service.",
         "This ticket is closed when nothing is pending any more.",
     )
 
@@ -63,10 +63,10 @@ def _undone(view: View) -> OpenTicket | None:
     return _ticket(
         view,
         "undone",
-        "it serves, but its scheduler was not told so: it gets no work",
+        "it is in service, but its scheduler does not know: it gets no work",
         tried[TRIES - 1].ended_at or 0.0,
         f"{len(tried)} tries to undo its drain; the last one: {tried[-1].detail or tried[-1].outcome}.",
-        f"1. See why: fleet-runner node {view.node.name}; it is tried again by itself.",
+        f"1. See why: fleet-runner node {view.node.name}; the runner retries by itself.",
         "2. Or undo the drain at the scheduler by hand.",
         "This ticket is closed when a try passes.",
     )

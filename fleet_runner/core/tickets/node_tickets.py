@@ -17,15 +17,15 @@ CABLING = "cabling/"
 """How the keys of those faults begin."""
 
 AFTER: dict[Remedy, str] = {
-    Remedy.TRIAGE: "When it is whole again: fleet-runner repaired {node}, then certify it. The check that saw the "
+    Remedy.TRIAGE: "When it is repaired: fleet-runner repaired {node}, then certify it. The check that saw the "
     "fault closes this ticket when it passes.",
     Remedy.RMA: "When it is back: fleet-runner repaired {node}, then certify it. The check that saw the fault closes "
     "this ticket when it passes.",
 }
-BOOT = "When it is whole again: fleet-runner retry {node} boots it anew. Coming up closes this ticket."
+BOOT = "When it is repaired: fleet-runner retry {node} boots it again. This ticket closes when it is up."
 CERTIFY = "Then certify it: fleet-runner certify {node}. The next check closes this ticket."
-WIPE = "Then wipe it again: fleet-runner wipe {node}. A wipe that does not find it any more closes this ticket."
-LOOK = "The next look that does not see it closes this ticket; to look now: fleet-runner run {stage} --node {node}."
+WIPE = "Then wipe it again: fleet-runner wipe {node}. A wipe that no longer finds it closes this ticket."
+LOOK = "A check that does not find it closes this ticket; to check now: fleet-runner run {stage} --node {node}."
 """What a technician types when the hands' work is done."""
 
 
@@ -76,7 +76,7 @@ def _is_own(stored: Stored, ticket: Ticket) -> bool:
 
 
 def _unasked(stored: Stored) -> str:
-    return f"{stored.result.check} on {stored.node}: nobody asks about it any more: {stored.result.message}"
+    return f"{stored.result.check} on {stored.node}: it is no longer checked: {stored.result.message}"
 
 
 def _is_gone(stored: Stored, ticket: Ticket) -> bool:

@@ -21,7 +21,7 @@ def test_a_ticket_is_opened_updated_closed_and_opened_again_in_one_issue(desk: B
     desk.see(remedy="RMA", body="Send it back.")
     assert desk.send() == 1
     assert "Send it back." in desk.only().text
-    assert "It asks for RMA now, before for TRIAGE." in desk.only().notes[0]
+    assert "The remedy is now RMA, before: TRIAGE." in desk.only().notes[0]
     desk.now += 60.0
     desk.prove(number)
     assert desk.send() == 1
@@ -31,7 +31,7 @@ def test_a_ticket_is_opened_updated_closed_and_opened_again_in_one_issue(desk: B
     desk.see()
     assert desk.send() == 1
     assert desk.only().open
-    assert "Seen again" in desk.only().notes[2]
+    assert "Found again" in desk.only().notes[2]
     assert desk.send() == 0
 
 

@@ -81,7 +81,7 @@ def test_both_leave_out_what_need_not_be_there_yet(site: Path, typed: Type, plug
     """Of a device that is not in service, or by a cable that is planned, only what is plugged is judged."""
     written(site, "devices.yml", {"gpu-004": {"status": "planned"}})
     err = agree(site, typed, plugged)
-    away = "2 of devices that are not in service were not looked at"
+    away = "2 of devices that are not in service were not checked"
     assert (away in err) == (plugged is not LINKS)
     written(site, "devices.yml", {"gpu-004": {"status": "active"}})
     written(site, "cables.yml", {"gpu-004": {"status": "planned"}})

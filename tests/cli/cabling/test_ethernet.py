@@ -104,7 +104,7 @@ def test_a_link_of_which_no_end_is_heard_is_unknown_and_not_missing(files: Path,
     heard(files / "lldp", [A, B])
     said = checked(typed)
     assert said.code == 3
-    assert "unknown nothing is heard of 1 designed link, the first: gpu-03 eth0 to tor-1 swp3" in said.words
+    assert "unknown no data about 1 designed link, the first: gpu-03 eth0 to tor-1 swp3" in said.words
     assert "no fault" in said.words
 
 
@@ -113,7 +113,7 @@ def test_a_device_that_hears_nobody_is_a_capture_like_any_other(files: Path, typ
         (files / "lldp" / f"{device}.json").write_text('{"lldp": {}}', encoding="utf-8")
     said = checked(typed, observed=["lldp/gpu-01.json", "lldp/tor-1.json"])
     assert said.code == 3
-    assert "nothing is heard of 3 designed links" in said.words
+    assert "no data about 3 designed links" in said.words
 
 
 def test_a_device_that_the_design_does_not_know_is_reported_and_its_links_judged(files: Path, typed: Type) -> None:

@@ -231,7 +231,7 @@ def test_a_neighbour_that_hung_in_a_sweep_is_unknown_to_a_later_explanation(stor
     swept(store, ONE, by_port(FIRST[1:]), more=hanging)
     said = typed("cabling", "explain", near.device)
     assert said.code == 3
-    assert f"nothing is heard of {FIRST[0].a} to {FIRST[0].b}" in " ".join(f"{said.out} {said.err}".split())
+    assert f"no data about {FIRST[0].a} to {FIRST[0].b}" in " ".join(f"{said.out} {said.err}".split())
     swept(store, ONE, by_port(FIRST[1:]))
     assert "missing" in typed("cabling", "explain", near.device).out
 

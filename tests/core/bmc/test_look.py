@@ -152,7 +152,7 @@ def test_what_was_not_read_is_told_and_the_look_is_not_whole() -> None:
 
 def test_what_a_check_cannot_tell_is_a_note() -> None:
     bodies = changed(f"{CHASSIS}/Power", PowerSupplies=[{"Name": "PSU1", "Model": "X"}])
-    assert at(bodies).notes == ("the BMC tells no health of PSU1",)
+    assert at(bodies).notes == ("the BMC reports no health of PSU1",)
     assert (
         "no event log of the BMC could be read"
         in at({uri: body for uri, body in captured().items() if uri != LOG}).notes[0]

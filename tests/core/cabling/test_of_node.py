@@ -56,7 +56,7 @@ def test_links_stand_in_the_order_of_their_ports_with_where_they_lead() -> None:
 def test_a_link_that_a_check_saw_is_as_designed() -> None:
     (row,) = wires(fleet(cabled("ib0")), "gpu-01", (answered(INFINIBAND, Verdict.PASS, designed=8),))
     assert (row.stand, row.said, row.at, row.result) == (
-        LinkStatus.AS_DESIGNED, "gpu-01 ib0 is joined with leaf-1 p1.", 9.0, 5,
+        LinkStatus.AS_DESIGNED, "gpu-01 ib0 is connected to leaf-1 p1.", 9.0, 5,
     )  # fmt: skip
 
 
@@ -83,8 +83,8 @@ def test_a_finding_about_whole_devices_names_not_all_of_their_ports() -> None:
     ("cable", "latest", "said"),
     [
         (cabled("ib0", status="planned"), (), "The cable is planned."),
-        (cabled("bmc"), (), "Nobody looks at it: the node's own system does not see this port."),
-        (cabled("gone"), (), "Nobody looks at it: the node's own system does not see this port."),
+        (cabled("bmc"), (), "It is not checked: the node's own system does not see this port."),
+        (cabled("gone"), (), "It is not checked: the node's own system does not see this port."),
         (cabled("ib0"), (), "No check of its cabling has been answered yet."),
         (cabled("eth0"), (answered(INFINIBAND, Verdict.PASS),), "No check of its cabling has been answered yet."),
         (cabled("eth0"), (answered(ETHERNET, Verdict.UNKNOWN, designed=1, silent=["eth0"]),), "it said so"),
@@ -93,12 +93,12 @@ def test_a_finding_about_whole_devices_names_not_all_of_their_ports() -> None:
         (
             cabled("ib0"),
             (answered(INFINIBAND, Verdict.FAIL, designed=8, **{UNSURE: [["gpu-01", "leaf-1"]]}),),
-            "Nothing was heard of it.",
+            "No answer from it.",
         ),
         (
             cabled("ib0"),
             (answered(INFINIBAND, Verdict.PASS, designed=8, **{UNSURE: ["leaf-1"]}),),
-            "Nothing was heard of it.",
+            "No answer from it.",
         ),
     ],
 )  # fmt: skip

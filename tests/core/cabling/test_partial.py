@@ -136,13 +136,13 @@ def test_a_capture_of_another_fabric_is_suspect_for_a_part_as_well() -> None:
     assert verdicts.faults == ()
     strangers = tuple(link(Port(f"gpu-{number}", "ib0"), Port("leaf-1", str(number))) for number in range(50, 90))
     verdicts = held(HOSTS, strangers)
-    assert verdicts.suspect.startswith("40 links that are seen are not in the design, 0 are;")
+    assert verdicts.suspect.startswith("40 observed links are not in the design, 0 are;")
 
 
 def test_more_strangers_at_a_whole_designs_devices_than_cables_are_suspect() -> None:
     strangers = [link(Port(f"gpu-{number}", "ib0"), Port("leaf-1", str(number))) for number in range(100, 141)]
     verdicts = held(WHOLE, (*WHOLE, *strangers))
-    assert verdicts.suspect.startswith("41 links that are seen are not in the design, 40 are;")
+    assert verdicts.suspect.startswith("41 observed links are not in the design, 40 are;")
     assert held(HOSTS, (*HOSTS, *strangers)).suspect == ""
 
 

@@ -72,7 +72,7 @@ def test_a_missing_cable_has_one_plan() -> None:
         (
             Kind.DEGRADED,
             Reseat(A, "1x NDR"),
-            "Done when a sweep sees gpu-01 ib0 to leaf-1 1 at the rate it is held against.",
+            "Done when a sweep sees gpu-01 ib0 to leaf-1 1 at its expected rate.",
         ),
         (
             Kind.REPLACED_HCA,

@@ -163,7 +163,7 @@ def test_where_hardly_anything_can_be_compared_no_fault_is_told() -> None:
     assert (verdicts.faults, verdicts.matched, len(verdicts.unmapped)) == ((), 0, 4)
     assert verdicts.suspect == (
         "0 of 4 designed links could be matched; the likely reason is the names of switch ports: the design says"
-        " 'leaf-1 a', the capture 'leaf-1 1'. So no fault is told; fleet-runner cabling names, with the same"
+        " 'leaf-1 a', the capture 'leaf-1 1'. So no fault is reported; fleet-runner cabling names, with the same"
         " --expected and --observed, proposes names to give to --names."
     )
 

@@ -28,7 +28,7 @@ def test_more_faults_than_the_share_or_ten_are_suspect(
 
 def test_more_unknown_links_than_known_ones_are_suspect() -> None:
     assert doubt_of_all(Counts(5, 5, absent=0, unknown=5, faults=0)) == ""
-    assert doubt_of_all(Counts(5, 5, absent=0, unknown=6, faults=0)).startswith("6 links that are seen are not in")
+    assert doubt_of_all(Counts(5, 5, absent=0, unknown=6, faults=0)).startswith("6 observed links are not in")
 
 
 def test_more_absent_links_than_there_are_is_suspect() -> None:

@@ -102,7 +102,7 @@ def test_the_cabling_alone_says_whether_a_sweep_brought_a_verdict() -> None:
     unsure = sweep(verdict=Verdict.UNKNOWN, observed={"unsure": ["gpu-07"], **NUMBERS})
     assert due(seen(unsure, runs=(swept(Outcome.UNKNOWN),))) == 14_400
     assert (
-        "1,536 of 1,538 links as designed, 1 device(s) or link(s) not to be told"
+        "1,536 of 1,538 links as designed, 1 device(s) or link(s) that cannot be judged"
         in decide(seen(unsure), TIMING, NOW).waiting
     )
 

@@ -116,7 +116,7 @@ def test_a_batch_is_apart_whose_places_are_reached_by_several_runners_alone(
     ("parcel", "able", "paused", "expected"),
     [
         (PARCEL, (EVERYWHERE,), Switch("queue", 0.0, "ann", "a move"), "the queue is paused by ann: a move"),
-        (PARCEL, (), None, "no runner is there: fleet-runner serve"),
+        (PARCEL, (), None, "no runner is running; start one: fleet-runner serve"),
         (PARCEL, (replace(EVERYWHERE, places=("hall-b",)),), None, "no runner reaches hall-a/R01"),
         (
             replace(PARCEL, places=("",)),
@@ -130,8 +130,8 @@ def test_a_batch_is_apart_whose_places_are_reached_by_several_runners_alone(
             None,
             "no runner reaches all of hall-a, hall-b",
         ),
-        (PARCEL, (replace(EVERYWHERE, used=8),), None, "as much is carried as may be, by r1"),
-        (PARCEL, (EVERYWHERE,), None, "it is about to be taken"),
+        (PARCEL, (replace(EVERYWHERE, used=8),), None, "each runner that reaches it is at its limit: r1"),
+        (PARCEL, (EVERYWHERE,), None, "a runner is about to take it"),
     ],
 )
 def test_it_is_said_why_a_batch_waits(

@@ -22,8 +22,8 @@ def test_what_needs_hands_becomes_a_ticket() -> None:
     assert opened.title == "gpu-01: GPU 3: Xid 31."
     where, what, who, after = opened.body.splitlines()
     assert (where, what) == ("gpu-01, hall rack A U1.", BAD.message)
-    assert who == "Told by kernel, 2 times so far (xid.31)."
-    assert after.startswith("When it is whole again: ")
+    assert who == "Reported by kernel, 2 times so far (xid.31)."
+    assert after.startswith("When it is repaired: ")
 
 
 def test_what_a_remedy_or_nobody_follows_needs_no_ticket() -> None:
@@ -40,7 +40,7 @@ def test_of_a_customers_node_people_are_told_what_the_runner_would_have_done() -
     (opened,) = told(a_view(node, alarms=(an_alarm(), an_alarm(code="alert.Hot", fault="f"))))
     assert isinstance(opened, OpenTicket)
     assert opened.fault == an_alarm().fault
-    assert opened.body.splitlines()[2] == "Told by kernel, 1 time so far (xid.119)."
+    assert opened.body.splitlines()[2] == "Reported by kernel, 1 time so far (xid.119)."
 
 
 def test_a_ticket_that_no_check_can_close_closes_with_its_alarm() -> None:

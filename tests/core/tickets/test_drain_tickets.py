@@ -51,7 +51,7 @@ def test_a_drain_that_may_still_end_by_itself_is_nobodys() -> None:
 def test_the_ticket_is_closed_when_nothing_is_pending_any_more() -> None:
     """Cancelled, healed, or carried out: in whatever state the node is then."""
     known = a_ticket(fault="gpu-01/drain/overdue", check="drain")
-    over = CloseTicket(known.id, "no drain of the node stands still any more")
+    over = CloseTicket(known.id, "no drain of the node is stuck any more")
     other = a_ticket(id=6)
     assert tickets(a_view(runs=SWEPT, tickets=(known, other))) == [over]
     left = replace(waiting().node, state=State.REBOOT)

@@ -81,7 +81,7 @@ def test_a_node_in_service_is_not_to_be_certified() -> None:
     result = stored(SWAP, check="optics", stage=Stage.CABLING)
     (ticket,) = followed(result, node=a_node(), before=(result,))
     assert isinstance(ticket, OpenTicket)
-    assert ticket.body.endswith("to look now: fleet-runner run cabling --node gpu-01.")
+    assert ticket.body.endswith("to check now: fleet-runner run cabling --node gpu-01.")
 
 
 @pytest.mark.parametrize(("state", "stage"), [(State.PROVISION, Stage.PROVISION), (State.REBOOT, Stage.REBOOT)])
@@ -89,7 +89,7 @@ def test_a_node_that_did_not_boot_is_booted_anew_before_anything_else(state: Sta
     result = stored(a_finding(Remedy.TRIAGE), stage=stage)
     [ticket] = followed(result, node=a_node(state))
     assert isinstance(ticket, OpenTicket)
-    assert "fleet-runner retry gpu-01 boots it anew" in ticket.body
+    assert "fleet-runner retry gpu-01 boots it again" in ticket.body
 
 
 @pytest.mark.parametrize("state", [State.TRIAGE, State.PRODUCTION])
@@ -162,7 +162,7 @@ def test_a_sweeps_ticket_names_the_fabric_and_every_device() -> None:
     (ticket,) = swept(result, before=(result,))
     assert isinstance(ticket, OpenTicket)
     assert ticket.nodes == ("infiniband.hall", "gpu-01", "leaf-1")
-    assert ticket.body.endswith("to look now: fleet-runner run fabric --node infiniband.hall.")
+    assert ticket.body.endswith("to check now: fleet-runner run fabric --node infiniband.hall.")
 
 
 def test_nobody_is_sent_after_one_sight() -> None:
@@ -288,6 +288,6 @@ def test_what_nobody_asks_any_more_closes_the_tickets_of_the_node_alone() -> Non
     own, both = a_ticket(id=1), a_ticket(id=2, nodes=("gpu-01", "gpu-02"))
     other, newer = a_ticket(id=3, check="xid"), a_ticket(id=4, last_seen_at=NOW)
     (action,) = followed(unasked, tickets=(own, both, other, newer))
-    assert action == CloseTicket(1, "cabling on gpu-01: nobody asks about it any more: the profile has no parts.nvme")
+    assert action == CloseTicket(1, "cabling on gpu-01: it is no longer checked: the profile has no parts.nvme")
     gave_way = stored(check="cabling", verdict=Verdict.SKIPPED, observed={"preempted": True})
     assert followed(gave_way, tickets=(own,)) == ()

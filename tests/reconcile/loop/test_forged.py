@@ -31,7 +31,7 @@ COUNT, CHUNK = 12, 100
 NODES = tuple(f"gpu-{number:02}" for number in range(1, COUNT + 1))
 OWN = {name: f"127.20.0.{number}" for number, name in enumerate(NODES, 1)}
 BMCS = {name: f"127.20.1.{number}" for number, name in enumerate(NODES, 1)}
-WELL = Result("xid", Verdict.PASS, "no Xid since boot asks for anything")
+WELL = Result("xid", Verdict.PASS, "no Xid since boot needs action")
 LOOKS = {Stage.HEALTH_PASSIVE, Stage.CABLING}
 BEFORE = 60.0
 """Seconds between a world's first looks, which have a clock of their own, and what is sent, by the real one."""

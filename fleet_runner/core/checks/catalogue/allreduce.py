@@ -1,4 +1,4 @@
-"""Do the nodes of a group add up rightly together, and as fast as their network should let them?"""
+"""Do the nodes of a group compute correct sums together, and as fast as their network allows?"""
 
 from collections.abc import Iterator, Mapping
 
@@ -40,10 +40,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
     findings = list(_findings(sums, wanted, expected))
     observed = {"nodes": sums.nodes, "ranks": sums.ranks, "backend": sums.backend, "wrong": sums.wrong}
     observed |= {f"{sums.backend}_bus_gbps": sums.bus_gbps} if not sums.troubles else {APART: list(sums.troubles)}
-    passed = (
-        f"{sums.ranks} ranks on {sums.nodes} nodes added up rightly with {sums.bus_gbps:.4g} GB/s ({sums.backend})"
-    )
-    unread = [f"the group did not add up: {text}" for text in sums.troubles]
+    passed = f"{sums.ranks} ranks on {sums.nodes} nodes summed correctly at {sums.bus_gbps:.4g} GB/s ({sums.backend})"
+    unread = [f"the group did not finish: {text}" for text in sums.troubles]
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
 
 
@@ -57,14 +55,14 @@ def _findings(sums: AllreduceResult, wanted: Section, expected: Expected) -> Ite
     if sums.wrong:
         yield about(expected.node, "allreduce.wrong", "all-reduce")(
             message=f"{expected.node} got {sums.wrong} wrong sums in {group}, expected none; "
-            "fleet-runner allreduce tells which of them it is",
+            "find the bad node with: fleet-runner allreduce",
             remedy=Remedy.WATCH,
         )
     low = missed(wanted, mark(sums.backend), sums.bus_gbps, " GB/s") if not sums.troubles else ""
     if low:
         yield about(expected.node, "allreduce.slow", "all-reduce")(
-            message=f"{group} adds up with {low} bus bandwidth ({sums.backend}); "
-            "fleet-runner allreduce tells which of them it is",
+            message=f"{group} reaches {low} bus bandwidth ({sums.backend}); "
+            "find the bad node with: fleet-runner allreduce",
             remedy=Remedy.WATCH,
         )
 
@@ -91,14 +89,14 @@ def order(expected: Expected) -> Order:
 
 CHECK = Check(
     name=NAME,
-    question="Do the nodes of a group add up rightly together, and as fast as their network should let them?",
+    question="Do the nodes of a group compute correct sums together, and as fast as their network allows?",
     reads=(f"{NAME}_job",),
     judge=judge,
     active=True,
     job=order,
     section=SECTION,
     codes=(
-        Code("allreduce.wrong", (Remedy.WATCH,), "a sum of whole numbers came out wrong on this node of the group"),
+        Code("allreduce.wrong", (Remedy.WATCH,), "a sum of integers was wrong on this node of the group"),
         Code(
             "allreduce.slow",
             (Remedy.WATCH,),

@@ -64,9 +64,7 @@ def _computer(text: str) -> Mapping[str, Any]:
 def _attributes(body: Mapping[str, Any]) -> Mapping[str, Any]:
     found = body.get("Attributes")
     if not isinstance(found, Mapping):
-        raise EvidenceError(
-            "the BMC shows no BIOS settings, which it does once the computer has booted; ask it again"
-        )
+        raise EvidenceError("the BMC shows no BIOS settings yet; it shows them once the host has booted: check again")
     return found
 
 
@@ -76,7 +74,7 @@ def _future(body: Mapping[str, Any], readings: Readings) -> Mapping[str, Any] | 
     link = said.get("SettingsObject") if isinstance(said, Mapping) else None
     if not isinstance(link, Mapping):
         return {}
-    found = json_object(text_of(readings[FUTURE]), "the BIOS settings to come") if FUTURE in readings else {}
+    found = json_object(text_of(readings[FUTURE]), "the pending BIOS settings") if FUTURE in readings else {}
     only = next(iter(found.values())) if len(found) == 1 else None  # however the link is written
     there = found.get(str(link.get("@odata.id")), only)
     return bios.pending(_attributes(body), there.get("Attributes")) if isinstance(there, Mapping) else None
@@ -90,13 +88,15 @@ def _unclear(
         return {}
     if report and report.stand is SettingStatus.SETTLED:
         return {
-            name: f"{name} was in force before the boot, which changed it; the next run sets it" for name in wrong
+            name: f"{name} was right before the boot and is not now; the next run sets it again" for name in wrong
         }
     if future is None:
-        return {name: f"{name} is not in force, and what waits for a reset cannot be read" for name in wrong}
+        return {name: f"{name} is not in force, and the pending settings cannot be read" for name in wrong}
     waiting = {name for name in wrong if same(future.get(name), wanted[name])}
     return {
-        name: f"{name} waits for a reset of the host to be {shown(wanted[name])}" for name in wrong if name in waiting
+        name: f"{name} is pending: the next reset of the host sets it to {shown(wanted[name])}"
+        for name in wrong
+        if name in waiting
     }
 
 
@@ -136,7 +136,9 @@ CHECK = Check(
     section=bios.SECTION,
     codes=(
         Code(
-            "bios.setting", (Remedy.REFLASH,), "a setting is not as the profile's `bios` says, and waits for no reset"
+            "bios.setting",
+            (Remedy.REFLASH,),
+            "a setting differs from the profile's `bios`, and no reset changes it",
         ),
     ),
     source="The profile's own `bios`; DMTF's Redfish specification (DSP0266) for settings that wait for a reset.",

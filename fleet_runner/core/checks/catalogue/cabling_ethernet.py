@@ -37,16 +37,16 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "silent": [port.interface for port in silent],
     }
     findings = [finding(fault, where.servers) for fault in verdicts.faults]
-    unread = [f"{port.interface} hears no LLDP neighbour that can be told" for port in silent]
+    unread = [f"{port.interface} receives no LLDP neighbour that can be identified" for port in silent]
     return unless_unread(conclude(NAME, findings, f"Ethernet links as designed: {count}", facts), unread)
 
 
 CHECK = Check(
     name=NAME,
-    question="Is every Ethernet link of the node joined as designed?",
+    question="Is every Ethernet link of the node connected as designed?",
     reads=("lldp",),
     judge=judge,
     needs_fabric=True,
     codes=codes(),
-    source="The designed cables of the source of truth; `docs/cabling.md` says how each kind of fault is told.",
+    source="The designed cables of the source of truth; `docs/cabling.md` says how each kind of fault is recognised.",
 )

@@ -67,8 +67,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
     }
     untold = [str(doubt) for doubt in doubts]
     if silent:
-        untold += [f"nothing is heard of {listed(silent)}", *unread, *_blind(expected)]
-    untold += [f"no number is known of {listed(unmapped)}"] if unmapped else []
+        untold += [f"no data about {listed(silent)}", *unread, *_blind(expected)]
+    untold += [f"no port number is known of {listed(unmapped)}"] if unmapped else []
     passed = f"InfiniBand links as designed: {len(mine) - len(own.away)}{own.words()}"
     return unless_unread(conclude(NAME, findings, passed, observed), untold)
 
@@ -102,8 +102,8 @@ def _capture(reading: Reading) -> Discovery:
 
 def _another(verdicts: Verdicts, node: str) -> str:
     return (
-        f"the fabric as {node} sees it: {len(verdicts.unbound)} links that are seen are not in the design,"
-        f" {verdicts.matched} are; expected most of them: it is another fabric, or the design is another's"
+        f"the fabric as {node} sees it: {len(verdicts.unbound)} observed links are not in the design,"
+        f" {verdicts.matched} are; expected most of them: this may be another fabric, or another fabric's design"
     )
 
 
@@ -123,10 +123,10 @@ def _own(fault: Fault, servers: frozenset[str]) -> Finding:
 
 CHECK = Check(
     name=NAME,
-    question="Is every InfiniBand link of the node joined as designed, at full width and speed?",
+    question="Is every InfiniBand link of the node connected as designed, at full width and speed?",
     reads=("ibnetdiscover",),
     judge=judge,
     needs_fabric=True,
     codes=codes(*RECORDED),
-    source="The designed cables of the source of truth; `docs/cabling.md` says how each kind of fault is told.",
+    source="The designed cables of the source of truth; `docs/cabling.md` says how each kind of fault is recognised.",
 )

@@ -52,7 +52,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     findings += list(_off(clocks, wanted.number("clock_seconds_max"), expected.node))
     unread = found.told()
     if not any(part.health for part in parts):
-        unread.append("the BMC tells no health of anything")
+        unread.append("the BMC reports no health of any part")
     observed = {
         "parts": len(parts),
         "told": sum(bool(part.health) for part in parts),
@@ -63,7 +63,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         },
         "clock_seconds_off": {name: round(off) for name, off in clocks.items()},
     }
-    passed = f"the BMC calls {observed['told']} of {len(parts)} parts OK, and its clock is right"
+    passed = f"the BMC reports {observed['told']} of {len(parts)} parts as OK, and its clock is right"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
 
 
@@ -96,7 +96,7 @@ def _finding(part: Part, node: str) -> Finding:
     code = "health.whole" if part.sums else f"health.{part.kind}"
     why = f": {part.why}" if part.why else ""
     return about(node, code, part.name)(
-        message=f"the BMC calls {part.name} {part.health}, expected OK{why}",
+        message=f"the BMC reports {part.health} for {part.name}, expected OK{why}",
         remedy=remedy,
         steps=(f"Read the BMC's event log for {part.name}.", "Reseat the part; if it stays, replace it.")
         if remedy is Remedy.TRIAGE
@@ -125,20 +125,26 @@ def _off(clocks: Mapping[str, float], most: float, node: str) -> Iterator[Findin
 
 CHECK = Check(
     name=NAME,
-    question="Does the BMC call every part well, and is its clock right?",
+    question="Does the BMC report every part as healthy, and is its clock right?",
     reads=("redfish_health",),
     judge=judge,
     section=SECTION,
     codes=(
-        Code("health.cpu", (Remedy.TRIAGE, Remedy.WATCH), "a processor is called Critical, or Warning"),
-        Code("health.dimm", (Remedy.TRIAGE, Remedy.WATCH), "a memory module is called Critical, or Warning"),
-        Code("health.storage", (Remedy.TRIAGE, Remedy.WATCH), "a storage controller is called Critical, or Warning"),
+        Code("health.cpu", (Remedy.TRIAGE, Remedy.WATCH), "a processor is reported as Critical or Warning"),
+        Code("health.dimm", (Remedy.TRIAGE, Remedy.WATCH), "a memory module is reported as Critical or Warning"),
+        Code(
+            "health.storage", (Remedy.TRIAGE, Remedy.WATCH), "a storage controller is reported as Critical or Warning"
+        ),
         Code(
             "health.module",
             (Remedy.TRIAGE, Remedy.WATCH),
-            "a GPU's or a switch's module is called Critical, or Warning",
+            "a GPU's or a switch's module is reported as Critical or Warning",
         ),
-        Code("health.whole", (Remedy.WATCH, Remedy.RECORD), "what sums parts up is called Critical, or Warning"),
+        Code(
+            "health.whole",
+            (Remedy.WATCH, Remedy.RECORD),
+            "a sum of several parts is reported as Critical or Warning",
+        ),
         Code(
             "health.clock", (Remedy.RECORD,), "a BMC's clock is off by more than `chassis_health.clock_seconds_max`"
         ),

@@ -1,4 +1,4 @@
-"""Did the node's first boot come to its end?"""
+"""Did cloud-init finish on the node's first boot?"""
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.answers import about, conclude, text_of
@@ -19,13 +19,11 @@ def judge(readings: Readings, expected: Expected) -> Result:
     reading = readings["cloud_init"]
     answer = parse(reading.text if reading.text.strip() else text_of(reading))
     if answer.status in WAITS:
-        raise EvidenceError(f"{expected.node}: cloud-init is {answer.status}; it is asked again")
+        raise EvidenceError(f"{expected.node}: cloud-init is {answer.status}; it is checked again")
     findings = [] if answer.status == "done" else [_finding(answer, expected.node)]
     if answer.degraded and not findings:
         degraded = about(expected.node, "cloud_init.degraded", "cloud-init")
-        findings = [
-            degraded(message="cloud-init is done, but not all it was told could be done", remedy=Remedy.RECORD)
-        ]
+        findings = [degraded(message="cloud-init is done, but with recoverable errors", remedy=Remedy.RECORD)]
     observed = {"status": answer.status, "errors": list(answer.errors)[:10]}
     return conclude("cloud_init", findings, "cloud-init is done", observed)
 
@@ -44,7 +42,7 @@ def _finding(answer: CloudInit, node: str) -> Finding:
 
 CHECK = Check(
     name="cloud_init",
-    question="Did the node's first boot come to its end?",
+    question="Did cloud-init finish on the node's first boot?",
     reads=("cloud_init",),
     judge=judge,
     codes=(
@@ -52,7 +50,7 @@ CHECK = Check(
         Code(
             "cloud_init.disabled", (Remedy.TRIAGE,), "it is disabled: the node booted another image than the fleet's"
         ),
-        Code("cloud_init.degraded", (Remedy.RECORD,), "cloud-init is done, but not all it was told could be done"),
+        Code("cloud_init.degraded", (Remedy.RECORD,), "cloud-init is done, but with recoverable errors"),
     ),
     source="cloud-init's documentation of `cloud-init status`: its words count, not its exit status.",
 )

@@ -1,4 +1,4 @@
-"""Do the processors, their caches and the memory compute rightly under load?"""
+"""Do the processors, their caches and the memory compute correctly under load?"""
 
 from collections.abc import Iterator
 
@@ -44,7 +44,7 @@ def _findings(run: Run, wanted: Section, expected: Expected, *, rc: int) -> Iter
         first, *others = run.wrong
         more = f" (and {len(others)} more)" if others else ""
         yield about(expected.node, "cpu_stress.wrong", "processors and memory")(
-            message=f"stress-ng verified a wrong result: {first:.160}{more}; expected none",
+            message=f"stress-ng found a wrong result: {first:.160}{more}; expected none",
             remedy=Remedy.TRIAGE,
             steps=(
                 f"Look at memory_errors and at the kernel log of {expected.node} for machine checks.",
@@ -66,8 +66,8 @@ def _unread(run: Run, wanted: Section, rc: int) -> list[str]:
     idle = [name for name in asked if name not in run.rates]
     return [
         *(f"stress-ng: {text:.160}; expected it to run undisturbed" for text in run.trouble),
-        *([f"stress-ng tells no figures of {', '.join(idle)}; did they run?"] if idle else []),
-        *([f"stress-ng exited with {rc} and says no reason; run it again"] if rc and not run.wrong else []),
+        *([f"stress-ng reports no figures for {', '.join(idle)}; did they run?"] if idle else []),
+        *([f"stress-ng exited with {rc} and gives no reason; run it again"] if rc and not run.wrong else []),
     ]
 
 
@@ -89,14 +89,14 @@ def order(expected: Expected) -> Order:
 
 CHECK = Check(
     name=NAME,
-    question="Do the processors, their caches and the memory compute rightly under load?",
+    question="Do the processors, their caches and the memory compute correctly under load?",
     reads=(f"{NAME}_job",),
     judge=judge,
     active=True,
     job=order,
     section=SECTION,
     codes=(
-        Code("cpu_stress.wrong", (Remedy.TRIAGE,), "a result that stress-ng verified was wrong"),
+        Code("cpu_stress.wrong", (Remedy.TRIAGE,), "stress-ng found a wrong result"),
         Code(
             "cpu_stress.slow",
             (Remedy.TRIAGE,),

@@ -24,23 +24,23 @@ SECONDS = {1: 10.0, 2: 120.0, 3: 900.0, 4: 5400.0}
 LEVEL = 3
 
 TESTS: Mapping[str, str] = {
-    "memory": "memory could not be written and read, or not enough of it be had",
+    "memory": "memory could not be allocated, written or read",
     "memtest": "patterns written to the memory came back changed",
-    "diagnostic": "products of matrices came out wrong, or too slowly",
-    "sm_stress": "the multiprocessors stayed below the speed that was asked of them",
-    "targeted_stress": "the GPU stayed below the speed that was asked of it",
-    "targeted_power": "the GPU did not reach the power that was asked of it",
-    "pulse_test": "the GPU did not bear changes of load",
+    "diagnostic": "matrix products were wrong, or too slow",
+    "sm_stress": "the multiprocessors did not reach the requested speed",
+    "targeted_stress": "the GPU did not reach the requested speed",
+    "targeted_power": "the GPU did not reach the requested power",
+    "pulse_test": "the GPU failed under changing load",
     "memory_bandwidth": "memory is slower than its limit",
-    "pcie": "copies over PCIe or NVLink are too slow, go wrong, or the link retrains",
+    "pcie": "copies over PCIe or NVLink are slow or wrong, or the link retrains",
     "nvbandwidth": "copies over PCIe or NVLink are too slow",
     "nccl_tests": "NCCL's tests failed",
     "eud": "the field diagnostic found the GPU bad",
     "cpu_eud": "the field diagnostic found the CPU bad",
-    "context_create": "no CUDA context could be had",
-    "page_retirement_row_remap": "memory rows wait to be remapped or could not be",
+    "context_create": "no CUDA context could be created",
+    "page_retirement_row_remap": "row remaps are pending or failed",
     "inforom": "the GPU's InfoROM is corrupt",
-    "software": "what version 4 looks at before its tests: drivers, settings, retired pages, InfoROM",
+    "software": "what version 4 checks before its tests: drivers, settings, retired pages, InfoROM",
     "denylist": "a driver is loaded that must not be",
     "nvml_library": "NVML cannot be used",
     "cuda_main_library": "CUDA cannot be used",
@@ -158,7 +158,7 @@ def _unread(report: Report, failed: Sequence[Outcome], expected: Expected, rc: i
     passed = [outcome for outcome in tests if outcome.status == "pass"]
     if not passed and [outcome for outcome in failed if outcome.status == "fail"]:
         names = ", ".join(sorted({f"{outcome.test:.60}" for outcome in failed if outcome.status == "fail"}))
-        return [f"DCGM tested no GPU because of the node's settings ({names}); set them right and run it again"]
+        return [f"DCGM tested no GPU because of the node's settings ({names}); correct them and run it again"]
     if not passed and _level(expected) > 1:
         return [f"DCGM tested no GPU, expected its level {_level(expected)}; run it again"]
     tested = {number for each in passed if each.entity.startswith("GPU ") for number in each.entity[4:].split(",")}

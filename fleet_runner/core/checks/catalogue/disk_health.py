@@ -37,12 +37,12 @@ LOGGED = (
             "disk.gone", "nvme nvme", re.compile(_NVME + r"(?:Disabling device|Removing) after (?:reset|probe) fail")
         ),
         Remedy.REBOOT,
-        "the kernel cannot reach it any more",
+        "the kernel can no longer reach it",
     ),
     Known(
         Rule("disk.gone", "no available path", re.compile(rf"block {_DISK}: no available path - failing I/O")),
         Remedy.REBOOT,
-        "the kernel cannot reach it any more",
+        "the kernel can no longer reach it",
     ),
     Known(
         Rule(
@@ -60,7 +60,7 @@ LOGGED = (
             re.compile(rf"(?:blk_update_request: )?critical medium error, dev {_DISK}[ ,]"),
         ),
         Remedy.TRIAGE,
-        "what it holds cannot be read",
+        "its data cannot be read",
         steps=FIND,
     ),
     Known(
@@ -97,7 +97,7 @@ LOGGED = (
 BITS: tuple[tuple[Warnings, str, Remedy, str], ...] = (
     (Warnings.DEGRADED, "disk.degraded", Remedy.RMA, "says that it has become unreliable"),
     (Warnings.READ_ONLY, "disk.read_only", Remedy.RMA, "has become read-only"),
-    (Warnings.BACKUP, "disk.backup", Remedy.RMA, "says that what keeps its cache over a power loss has failed"),
+    (Warnings.BACKUP, "disk.backup", Remedy.RMA, "says that the backup power of its cache has failed"),
     (Warnings.PERSISTENT_MEMORY, "disk.read_only", Remedy.RMA, "says that its persistent memory is read-only"),
     (Warnings.TEMPERATURE, "disk.hot", Remedy.WATCH, "says that it is outside of its range of temperatures"),
 )
@@ -140,7 +140,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "counted": {disk.component: _told(disk.health) for disk in disks},
         "looks": growth.looks,
     }
-    return unless_unread(conclude(NAME, findings, f"{len(disks)} disks say that they are well", observed), unread)
+    return unless_unread(conclude(NAME, findings, f"{len(disks)} disks report good health", observed), unread)
 
 
 def _told(health: Health) -> dict[str, float]:
@@ -159,21 +159,21 @@ def _disks(readings: Readings, wanted: Section, known: Names) -> tuple[list[Disk
     answers: dict[str, Health | None] = smart.parse(text_of(readings["nvme_smart"]))
     told = set(answers)
     unread = [
-        f"{name} does not tell its health; {_why(readings, 'nvme_smart')}" for name in sorted(known.keys() - told)
+        f"{name} does not report its health; {_why(readings, 'nvme_smart')}" for name in sorted(known.keys() - told)
     ]
     if wanted.has("ata") and wanted.flag("ata"):
         reading = readings.get("ata_smart")
         others = smart.parse(text_of(reading)) if reading is not None else {}
         answers |= others
         if not others:
-            unread.append("no SATA disk tells its health; is smartctl on the node?")
+            unread.append("no SATA disk reports its health; is smartctl on the node?")
     if not answers and not known:
-        raise EvidenceError("no disk tells its health; are nvme-cli and the driver there?")
+        raise EvidenceError("no disk reports its health; are nvme-cli and the driver installed?")
     disks: list[Disk] = []
     for name, health in sorted(answers.items()):
         if health is None:
             asked = "nvme_smart" if name in told else "ata_smart"
-            unread.append(f"{name} does not tell its health; {_why(readings, asked)}")
+            unread.append(f"{name} does not report its health; {_why(readings, asked)}")
             continue
         component, which = known.get(name) or _named(name, health)
         disks.append(Disk(component, which, health))
@@ -182,7 +182,7 @@ def _disks(readings: Readings, wanted: Section, known: Names) -> tuple[list[Disk
 
 def _why(readings: Readings, name: str) -> str:
     said = readings[name].error.strip().splitlines()
-    return f"the tool said: {said[-1]:.120}" if said else "its answer is not whole"
+    return f"the tool said: {said[-1]:.120}" if said else "its answer is incomplete"
 
 
 def _known(readings: Readings) -> Names:
@@ -225,7 +225,7 @@ def _findings(disk: Disk, wanted: Section, growth: Growth, node: str) -> Iterato
         yield _finding(disk, "disk.spare", Remedy.RMA, f"has {left} of its spare blocks left, expected {least}", node)
     yield from _worn(disk, wanted, node)
     for each in health.contradictions:
-        yield _finding(disk, "disk.implausible", Remedy.WATCH, f"counts what cannot be: {each}", node)
+        yield _finding(disk, "disk.implausible", Remedy.WATCH, f"reports impossible counts: {each}", node)
     if health.pending:
         told = f"has {health.pending} sectors that it cannot read"
         yield _finding(disk, "disk.medium", Remedy.TRIAGE, told, node)
@@ -242,7 +242,7 @@ def _worn(disk: Disk, wanted: Section, node: str) -> Iterator[Finding]:
         yield _finding(disk, "disk.worn", Remedy.WATCH, told, node)
     hot = (disk.health.warnings or Warnings(0)) & Warnings.TEMPERATURE
     if celsius is not None and not hot and wanted.has("celsius_max") and celsius > wanted.number("celsius_max"):
-        told = f"has {celsius:g} C, expected at most {wanted.number('celsius_max'):g}"
+        told = f"is at {celsius:g} C, expected at most {wanted.number('celsius_max'):g}"
         yield _finding(disk, "disk.hot", Remedy.WATCH, told, node)
 
 
@@ -263,7 +263,7 @@ def _counted(disk: Disk, growth: Growth, node: str) -> Iterator[Finding]:
 
 def _finding(disk: Disk, code: str, remedy: Remedy, said: str, node: str) -> Finding:
     steps = (
-        f"See that nothing on {disk.which} is needed any more, and light its bay: ledctl locate, or the BMC.",
+        f"Check that nothing on {disk.which} is still needed, and light its bay: ledctl locate, or the BMC.",
         "Put another disk of the same kind into its bay, and write its serial into the source of truth.",
     )
     return about(node, code, disk.component)(
@@ -275,7 +275,7 @@ def _finding(disk: Disk, code: str, remedy: Remedy, said: str, node: str) -> Fin
 
 CHECK = Check(
     name=NAME,
-    question="Do the disks, and the kernel that uses them, say that they are well?",
+    question="Do the disks, and the kernel that uses them, report no fault?",
     reads=("nvme_smart", "nvme_controllers", "dmesg"),
     also=("ata_smart",),
     judge=judge,
@@ -285,17 +285,17 @@ CHECK = Check(
         Code("disk.failing", (Remedy.RMA,), "SMART's overall health failed"),
         Code("disk.degraded", (Remedy.RMA,), "critical warning: the drive has become unreliable"),
         Code("disk.read_only", (Remedy.RMA,), "critical warning: the drive, or its persistent memory, is read-only"),
-        Code("disk.backup", (Remedy.RMA,), "critical warning: what keeps its cache over a power loss has failed"),
+        Code("disk.backup", (Remedy.RMA,), "critical warning: the backup power of its cache has failed"),
         Code("disk.spare", (Remedy.RMA,), "fewer spare blocks than the drive's own threshold"),
         Code("disk.hot", (Remedy.WATCH,), "critical warning for temperature, or over `disk_health.celsius_max`"),
         Code("disk.worn_out", (Remedy.TRIAGE,), "all of its endurance used, by its vendor's estimate"),
         Code("disk.worn", (Remedy.WATCH,), "more of its endurance used than `disk_health.used_percent_max`"),
-        Code("disk.medium", (Remedy.TRIAGE,), "sectors that cannot be read, by the disk's or the kernel's word"),
+        Code("disk.medium", (Remedy.TRIAGE,), "unreadable sectors, as the disk or the kernel reports"),
         Code("disk.media_errors", (Remedy.TRIAGE,), "media errors grew since an earlier look"),
         Code("disk.reallocated", (Remedy.TRIAGE,), "reallocated sectors grew since an earlier look"),
         Code("disk.unsafe_shutdowns", (Remedy.RECORD,), "the drive lost its power without warning"),
-        Code("disk.implausible", (Remedy.WATCH,), "counts of the drive that cannot both be true"),
-        Code("disk.gone", (Remedy.REBOOT,), "the kernel has given the drive up, or no path leads to it"),
+        Code("disk.implausible", (Remedy.WATCH,), "counts of the drive that contradict each other"),
+        Code("disk.gone", (Remedy.REBOOT,), "the kernel no longer uses the drive, or no path leads to it"),
         Code("disk.resets", (Remedy.WATCH,), "its controller was reset because it did not answer"),
         Code("disk.io", (Remedy.WATCH,), "the kernel logged failed reads or writes"),
         Code("disk.array", (Remedy.TRIAGE,), "an array lost a disk"),

@@ -1,4 +1,4 @@
-"""Do the node's disks give what they should, without an error?"""
+"""Are the node's disks as fast as they should be, without errors?"""
 
 from collections.abc import Iterator
 
@@ -59,7 +59,7 @@ def _findings(each: Measured, wanted: Section, expected: Expected) -> Iterator[F
             remedy=Remedy.TRIAGE,
             steps=(
                 f"Look at the SMART data of the disk behind {each.target} and at the kernel log (disk_health).",
-                "Replace the disk if either tells of media errors.",
+                "Replace the disk if either shows media errors.",
             ),
         )
     if each.trouble:
@@ -88,9 +88,7 @@ def order(expected: Expected) -> Order:
     folders = wanted.texts("folders") if wanted.has("folders") else ()
     devices = wanted.texts("devices") if wanted.has("devices") else ()
     if not folders and not devices:
-        raise EvidenceError(
-            f"fleet_profile.{SECTION}: found neither folders nor devices, expected something to measure"
-        )
+        raise EvidenceError(f"fleet_profile.{SECTION}: found neither folders nor devices, expected at least one")
     size = wanted.number("file_gb") if folders else 0.0
     seconds = wanted.number("seconds") if wanted.has("seconds") else READ_SECONDS
     targets = [word for path in folders for word in ("--folder", path)]
@@ -102,14 +100,14 @@ def order(expected: Expected) -> Order:
 
 CHECK = Check(
     name=NAME,
-    question="Do the node's disks give what they should, without an error?",
+    question="Are the node's disks as fast as they should be, without errors?",
     reads=(f"{NAME}_job",),
     judge=judge,
     active=True,
     job=order,
     section=SECTION,
     codes=(
-        Code("disk_speed.error", (Remedy.TRIAGE,), "reading or writing ended with an error that tells of lost data"),
+        Code("disk_speed.error", (Remedy.TRIAGE,), "reading or writing ended with an error that means lost data"),
         Code(
             "disk_speed.slow",
             (Remedy.TRIAGE,),

@@ -51,7 +51,7 @@ class LeftOut:
 
     def words(self) -> str:
         """Return how many there are, as the end of a sentence; "" if there are none."""
-        away = f"; {len(self.away)} of devices that are not in service were not looked at" if self.away else ""
+        away = f"; {len(self.away)} of devices that are not in service were not checked" if self.away else ""
         later = f"; {len(self.planned)} planned cables are not in place yet" if self.planned else ""
         return away + later
 
@@ -65,7 +65,7 @@ def codes(*recorded: Kind) -> tuple[Code, ...]:
 
 
 SUSPECT = Code(
-    "cabling.suspect", (Remedy.RECABLE,), "so much is wrong at once that it, or the design, is wrong, not the cables"
+    "cabling.suspect", (Remedy.RECABLE,), "too many faults at once for cables: the capture or the design is wrong"
 )
 
 
@@ -99,8 +99,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
     if suspect:
         return conclude(NAME, [_suspect(expected.node, suspect)], "", observed)
     unread = [str(doubt) for doubt in verdicts.doubts]
-    unread += [f"nothing is heard of {a} to {b}" for a, b in verdicts.silent]
-    unread += [f"no number is known of {a} to {b}" for a, b in verdicts.unmapped]
+    unread += [f"no data about {a} to {b}" for a, b in verdicts.silent]
+    unread += [f"no port number is known of {a} to {b}" for a, b in verdicts.unmapped]
     findings = [finding(fault, where.servers) for fault in faults]
     passed = f"InfiniBand links as designed: {observed['matched']}{here.words()}"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
@@ -189,19 +189,19 @@ def _suspect(fabric: str, why: str) -> Finding:
         fault=f"cabling/suspect/{fabric}",
         nodes=(fabric,),
         steps=(
-            "Move no cable yet: hold the design in the source of truth against what was built last.",
-            "List every difference by hand: fleet-runner cabling check.",
+            "Move no cable yet: compare the design in the source of truth with what was built last.",
+            "List every difference: fleet-runner cabling check.",
         ),
     )
 
 
 CHECK = Check(
     name=NAME,
-    question="Is every InfiniBand link of the fabric joined as designed, at full width and speed?",
+    question="Is every InfiniBand link of the fabric connected as designed, at full width and speed?",
     reads=("ibnetdiscover",),
     judge=judge,
     needs_fabric=True,
     also=("iblinkinfo",),
     codes=(*codes(), SUSPECT),
-    source="The designed cables of the source of truth; `docs/cabling.md` says how each kind of fault is told.",
+    source="The designed cables of the source of truth; `docs/cabling.md` says how each kind of fault is recognised.",
 )

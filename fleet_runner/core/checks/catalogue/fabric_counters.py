@@ -81,7 +81,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     devices = frozenset(end.guid for each in links for end in (each.a, each.b)) | {end.guid for end in counts}
     facts: dict[str, Any] = {"links": len(links), "ports_with_errors": len(counts), "unread": report.unread}
     if memory is None:
-        passed = f"the counters of {report.checked} ports are remembered; the next look tells what they count"
+        passed = f"the counters of {report.checked} ports are stored; the next check shows what they count"
         kept = Memory(now, marks(None, now), whole, carried(counts, None, now, whole=whole), devices)
         # Without a memory no link is seen to be good: tickets of the fabric stay.
         return conclude(NAME, (), passed, facts | {UNSURE: [expected.node]} | plain(kept))
@@ -203,7 +203,7 @@ def _unknown(full: list[End]) -> str:
     if not full:
         return ""
     shown = ", ".join(f"0x{end.guid} port {end.port}" for end in full[:3]) + (", …" if len(full) > 3 else "")  # noqa: PLR2004  as many as a sentence bears
-    return f"; nothing is known of {len(full)} whose counters are full or new: {shown} (perfquery -R clears one)"
+    return f"; {len(full)} cannot be judged, their counters are full or new: {shown} (perfquery -R clears one)"
 
 
 def _findings(bad: tuple[BadLink, ...], expected: Expected, links: int) -> list[Finding]:
@@ -216,14 +216,14 @@ def _findings(bad: tuple[BadLink, ...], expected: Expected, links: int) -> list[
         Finding(
             code="cabling.suspect",
             component=expected.node,
-            message=f"{expected.node}: {len(bad)} of {links} links are bad at once, too many for their cables;"
+            message=f"{expected.node}: {len(bad)} of {links} links are bad at once, too many for faults of cables;"
             f" the first: {bad[0].message}",
             remedy=Remedy.RECABLE,
             fault=f"cabling/quality/suspect/{expected.node}",
             nodes=(expected.node,),
             steps=(
                 "Touch no cable yet: look for what they share, such as a switch that restarted or new firmware.",
-                "List the counters by hand: ibqueryerrors --skip-sl.",
+                "List the counters: ibqueryerrors --skip-sl.",
             ),
         )
     ]
@@ -252,7 +252,7 @@ def _finding(bad: BadLink, where: Places, fabric: str) -> Finding:
 def _steps(bad: BadLink, where: Places) -> Iterator[str]:
     yield f"At {where.port(bad.first.port)}: {CLEAN}."
     yield f"At its other end, {where.port(bad.other.port)}: do the same."
-    yield "If the next look at the fabric still sees it, replace the cable with its modules."
+    yield "If the next check of the fabric still finds it, replace the cable with its modules."
     for side in (bad.first, bad.other):
         if side.grown.full:
             yield f"Then clear the full counter of {side.port}: perfquery -R -G 0x{side.end.guid} {side.end.port}"
@@ -283,7 +283,7 @@ def _record(what: str, sides: tuple[Side, Side], message: str, fabric: str) -> F
 
 CHECK = Check(
     name=NAME,
-    question="Do the links of the fabric stay up and carry what they should without errors?",
+    question="Do the links of the fabric stay up, and carry traffic without errors?",
     reads=("ibqueryerrors", "ibnetdiscover"),
     judge=judge,
     needs_fabric=True,
@@ -291,7 +291,7 @@ CHECK = Check(
     codes=(
         Code("cabling.symbol_errors", (Remedy.RECABLE,), "a link counted more than 2.88 in 12 min or 3 in 125 min"),
         Code("cabling.link_flaps", (Remedy.RECABLE,), "both ends saw it go down 3 times in an hour or 6 in a day"),
-        Code("cabling.suspect", (Remedy.RECABLE,), "more links are bad at once than their cables explain"),
+        Code("cabling.suspect", (Remedy.RECABLE,), "more links are bad at once than faults of cables explain"),
         Code("cabling.link_down", (Remedy.RECORD,), "both ends of a link saw it go down, too rarely for a fault"),
         Code("cabling.one_end_down", (Remedy.RECORD,), "only one end of a link saw it go down"),
     ),

@@ -41,7 +41,7 @@ SWITCHES = ("Look at the NVSwitches in the BMC's inventory, and at `lspci -d 10d
 KINDS = (
     Kind(
         "fabric_manager.topology",
-        "it found another number of NVSwitches than any system has",
+        "it found a number of NVSwitches that no system has",
         re.compile(r"number of NVSwitches don't match with any supported"),
         Remedy.TRIAGE,
         SWITCHES,
@@ -55,19 +55,19 @@ KINDS = (
     ),
     Kind(
         "fabric_manager.nvswitch_fatal",
-        "an NVSwitch met a fatal error",
+        "an NVSwitch had a fatal error",
         re.compile(r"detected NVSwitch fatal error \d"),
         Remedy.RESET,
     ),
     Kind(
         "fabric_manager.nvswitch_error",
-        "an NVSwitch met an error that is not fatal",
+        "an NVSwitch had a non-fatal error",
         re.compile(r"detected NVSwitch non-fatal error \d"),
         Remedy.RECORD,
     ),
     Kind(
         "fabric_manager.multicast",
-        "a GPU was not there when a team of GPUs was made",
+        "a GPU was missing when a multicast team was created",
         re.compile(r"failed to find the GPU handle \d{1,20} in the multicast team"),
         Remedy.WATCH,
     ),
@@ -96,15 +96,15 @@ def judge(readings: Readings, expected: Expected) -> Result:
             " the image, or take fabric_manager out of the profile"
         )
     if unit.active in PASSING and settling(readings):
-        raise EvidenceError(f"Fabric Manager of {expected.node} is {unit.active} since the boot; look again")
+        raise EvidenceError(f"Fabric Manager of {expected.node} is {unit.active} since the boot; check again")
     driver, found = presence(readings).driver, _version(readings)
     logged, unread = _logged(readings, unit)
     findings = [*_state(unit, restarts_max, expected), *_errors(_news(logged, readings, expected), expected)]
     mismatch = any(MISMATCH.search(each.words) for each in logged)
     if (found is not None and driver is not None and found != driver) or mismatch:
         findings.append(_mismatch(expected, (found, driver), running=unit.active == "active"))
-    unread += [] if found is not None or "fabric_manager_version" not in readings else ["its version is not told"]
-    unread += [] if unit.restarts is not None else ["systemctl does not tell how often it was restarted"]
+    unread += [] if found is not None or "fabric_manager_version" not in readings else ["its version is not reported"]
+    unread += [] if unit.restarts is not None else ["systemctl does not report how often it was restarted"]
     observed = {"state": unit.active, "version": found, "driver": driver, "errors": len(logged)}
     runs = f"Fabric Manager {found} runs" if found else "Fabric Manager runs"
     return unless_unread(conclude(NAME, findings, runs, observed), unread)
@@ -120,7 +120,7 @@ def _logged(readings: Readings, unit: Unit) -> tuple[list[fabric_manager.LogErro
     reading = readings.get("fabric_manager_log")
     found = fabric_manager.errors(reading.text) if reading is not None and reading.rc == 0 else ()
     if found and not unit.since:
-        return [], ["systemctl does not tell when it was started, so its log's errors have no age"]
+        return [], ["systemctl does not report when it was started, so its log's errors have no age"]
     return [each for each in found if each.at >= unit.since], []
 
 
@@ -148,7 +148,7 @@ def _state(unit: Unit, restarts_max: int, expected: Expected) -> Iterator[Findin
     why = f" ({unit.result})" if unit.result not in {"", "success"} else ""
     if state in PASSING:
         yield about(expected.node, "fabric_manager.starting", PART)(
-            message=f"Fabric Manager of {expected.node} is {state}{why}, expected active; look again",
+            message=f"Fabric Manager of {expected.node} is {state}{why}, expected active; check again",
             remedy=Remedy.WATCH,
         )
     elif state != "active":
@@ -170,7 +170,7 @@ def _mismatch(expected: Expected, versions: tuple[str | None, str | None], *, ru
     found, driver = versions
     return about(expected.node, "fabric_manager.version", PART)(
         message=f"Fabric Manager of {expected.node} has version {found or 'unknown'}, expected the driver's"
-        f" {driver or 'unknown'}; was one of the two updated alone?",
+        f" {driver or 'unknown'}; was only one of the two updated?",
         remedy=Remedy.WATCH if running else Remedy.REBOOT,
     )
 

@@ -1,4 +1,4 @@
-"""Is everything mounted that should be, can it be written to, and is there room?"""
+"""Is every expected file system mounted, writable, and not too full?"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -61,7 +61,7 @@ LOGGED = (
             re.compile(r"[^\n:]{1,40}(?::\d{1,8})?: (?P<why>attempt to access beyond end of device)"),
         ),
         Remedy.WATCH,
-        "a file system is larger than what it lies on",
+        "a file system is larger than its device",
         "disks",
     ),
     Known(
@@ -117,11 +117,11 @@ def judge(readings: Readings, expected: Expected) -> Result:
     findings = [finding for place in needed for finding in _mounted(there.get(place), place, expected.node)]
     findings += kernel_messages.findings(readings["dmesg"], LOGGED, expected)
     findings += [finding for place in needed for finding in _full(room.get(place), place, wanted, expected.node)]
-    unread = [f"findmnt does not tell how {place} is mounted" for place in needed if _untold(there.get(place))]
+    unread = [f"findmnt does not report how {place} is mounted" for place in needed if _untold(there.get(place))]
     unread += _unread(needed, there, room, wanted)
     free = {place: round(room[place].free or 0.0, 3) for place in needed if place in room}
     observed = {"mounts": len(there), "free": free}
-    passed = f"{len(needed)} file systems are mounted and can be written to"
+    passed = f"{len(needed)} file systems are mounted and writable"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
 
 
@@ -132,7 +132,7 @@ def _mounted(mount: Mount | None, place: str, node: str) -> Iterator[Finding]:
         )
     elif mount.options is not None and mount.options & READ_ONLY:
         yield about(node, "fs.read_only", place)(
-            message=f"{place} ({mount.source:.80}, {mount.type}) is read-only, expected to be written to",
+            message=f"{place} ({mount.source:.80}, {mount.type}) is read-only, expected read-write",
             remedy=Remedy.REBOOT,
         )
 
@@ -162,24 +162,24 @@ def _unread(
     if not wanted.has("free_share_min") and not wanted.has("free_inodes_share_min"):
         return []
     local = [place for place in needed if place in there and there[place].source.startswith("/dev/")]
-    return [f"df does not tell how full {place} is" for place in local if place not in room]
+    return [f"df does not report how full {place} is" for place in local if place not in room]
 
 
 CHECK = Check(
     name=NAME,
-    question="Is everything mounted that should be, can it be written to, and is there room?",
+    question="Is every expected file system mounted, writable, and not too full?",
     reads=("findmnt", "dmesg"),
     also=("df",),
     judge=judge,
     section=NAME,
     codes=(
         Code("fs.missing", (Remedy.REBOOT,), "nothing is mounted at a place of `file_systems.mounts`"),
-        Code("fs.read_only", (Remedy.REBOOT,), "what should be written to is read-only"),
+        Code("fs.read_only", (Remedy.REBOOT,), "a file system that should be writable is read-only"),
         Code(
             "fs.errors", (Remedy.REBOOT,), "the kernel made a file system read-only, or shut it down, after an error"
         ),
         Code("fs.logged", (Remedy.WATCH,), "the kernel logged an error in a file system"),
-        Code("fs.beyond", (Remedy.WATCH,), "the kernel was asked for blocks that a disk does not have"),
+        Code("fs.beyond", (Remedy.WATCH,), "the kernel was asked for blocks beyond the end of a disk"),
         Code("fs.full", (Remedy.WATCH,), "less space, or fewer inodes, left than `file_systems` asks for"),
         Code("fs.locks", (Remedy.WATCH,), "a file server came back and did not give programs their locks back"),
         Code("fs.server", (Remedy.RECORD,), "a file server did not answer for a while; no fault of the node"),

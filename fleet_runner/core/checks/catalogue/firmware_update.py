@@ -37,20 +37,18 @@ def _failed(report: Report, node: str) -> Finding:
         message=report.message,
         remedy=Remedy.REFLASH,
         steps=(
-            f"Read how far each of its flashes came: fleet-runner firmware show {node}.",
-            "Do what the newest one asks for, and leave the power of the node alone until then.",
-            f"Have the runner try again: fleet-runner retry {node}.",
+            f"See how far each of its flashes came: fleet-runner firmware show {node}.",
+            "Follow the next step of the newest one, and do not change the node's power until then.",
+            f"Then retry: fleet-runner retry {node}.",
         ),
     )
 
 
 CHECK = Check(
     name=NAME,
-    question="Was every firmware component brought to its pin?",
+    question="Was every firmware component updated to its pinned version?",
     reads=(READ,),
     judge=judge,
-    codes=(
-        Code("firmware.failed", (Remedy.REFLASH,), "a flash certainly failed, and so did what may be tried after it"),
-    ),
+    codes=(Code("firmware.failed", (Remedy.REFLASH,), "a flash certainly failed, and so did every permitted retry"),),
     source="The stage's own report; `docs/firmware.md` says when a flash counts as failed.",
 )

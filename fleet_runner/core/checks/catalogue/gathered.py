@@ -18,7 +18,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     observed = {"files": list(files)}
     if not there:
         return Result(
-            NAME, Verdict.UNKNOWN, f"nothing could be gathered: {missing or 'nothing was asked'}", (), observed
+            NAME, Verdict.UNKNOWN, f"nothing could be gathered: {missing or 'nothing was requested'}", (), observed
         )
     size = sum(each["bytes"] for each in there) / 1e6
     message = f"{len(there)} files were gathered, {size:.1f} MB" + (f"; not: {missing}" if missing else "")
@@ -27,7 +27,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
 
 CHECK = Check(
     name=NAME,
-    question="Was gathered what a person needs to find out what is wrong with the node?",
+    question="Were the logs and reports collected that a person needs to diagnose the node?",
     reads=(READ,),
     judge=judge,
     source="What NVIDIA's support asks for first (nvidia-bug-report.sh), and the logs that a boot would lose.",

@@ -1,4 +1,4 @@
-"""Does every GPU multiply rightly, and fast enough, in each type of number that it has?"""
+"""Does every GPU multiply correctly, and fast enough, in each number type that it supports?"""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -40,7 +40,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     types = [name for name in TYPES if any(each.type == name for each in done)]
     left = [name for name in TYPES if any(each.type == name and each.skipped for each in every)]
     skipped = f"; skipped: {', '.join(left)}" if left else ""
-    passed = f"{len(devices)} devices multiply rightly in {', '.join(types) or 'no type'}{skipped}"
+    passed = f"{len(devices)} devices multiply correctly in {', '.join(types) or 'no type'}{skipped}"
     return unless_unread(conclude(NAME, findings, passed, {"devices": devices, "skipped": left}), unread)
 
 
@@ -48,15 +48,15 @@ def _wrong(each: Product, expected: Expected) -> Iterator[Finding]:
     steps = (f"Run a field diagnostic of {each.whose.described}; replace it if that fails.",)
     if each.wrong_rows:
         yield about(expected.node, "gemm.wrong", each.whose.component)(
-            message=f"{each.whose.described} computes wrongly in {each.type}: {each.wrong_rows} rows of an exact "
-            "product are wrong, expected none",
+            message=f"{each.whose.described} computes wrong results in {each.type}: {each.wrong_rows} rows of an "
+            "exact product are wrong, expected none",
             remedy=Remedy.TRIAGE,
             steps=steps,
         )
     if each.unsteady:
         yield about(expected.node, "gemm.unsteady", each.whose.component)(
-            message=f"{each.whose.described} does not agree with itself in {each.type}: {each.unsteady} elements of "
-            "the same product came out otherwise, expected the same bits",
+            message=f"{each.whose.described} gives different results in {each.type}: {each.unsteady} elements of "
+            "the same product differ, expected the same bits",
             remedy=Remedy.TRIAGE,
             steps=steps,
         )
@@ -71,7 +71,7 @@ def _slow(each: Product, done: Sequence[Product], wanted: Section, expected: Exp
         low = f"{each.tflops:.4g} TFLOP/s, expected at least {share:.0%} of the node's median {usual:.4g}"
     if low:
         yield about(expected.node, "gemm.slow", each.whose.component)(
-            message=f"{each.whose.described} multiplies in {each.type} with {low}",
+            message=f"{each.whose.described} reaches in {each.type} only {low}",
             remedy=Remedy.TRIAGE,
             steps=(f"Check the clocks, power limit and temperature of {each.whose.described} under load.",),
         )
@@ -84,7 +84,7 @@ def _unread(every: Sequence[Product], wanted: Section) -> Iterator[str]:
         elif each.skipped and wanted.has(f"{each.type}_tflops_min"):
             yield f"{each.whose.described} was not measured in {each.type}: {each.skipped}; the profile has a mark"
     if not any(each.done or each.trouble for each in every):
-        yield "no device was measured in any type; does the profile name types that they have?"
+        yield "no device was measured in any type; does the profile name types that they support?"
 
 
 def _missing(names: set[str], wanted: Section, expected: Expected) -> list[str]:
@@ -110,15 +110,15 @@ def order(expected: Expected) -> Order:
 
 CHECK = Check(
     name=NAME,
-    question="Does every GPU multiply rightly, and fast enough, in each type of number that it has?",
+    question="Does every GPU multiply correctly, and fast enough, in each number type that it supports?",
     reads=(f"{NAME}_job",),
     judge=judge,
     active=True,
     job=order,
     section=SECTION,
     codes=(
-        Code("gemm.wrong", (Remedy.TRIAGE,), "a product whose every element is known came out wrong"),
-        Code("gemm.unsteady", (Remedy.TRIAGE,), "the same product came out with other bits the next time"),
+        Code("gemm.wrong", (Remedy.TRIAGE,), "a product with a known result was wrong"),
+        Code("gemm.unsteady", (Remedy.TRIAGE,), "the same product gave other bits when it was repeated"),
         Code(
             "gemm.slow",
             (Remedy.TRIAGE,),

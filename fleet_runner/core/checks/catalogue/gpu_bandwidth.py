@@ -32,7 +32,7 @@ class CopyDirection(NamedTuple):
 
 
 _SLOT = "Compare {gpu}'s PCIe width and speed with gpu_pcie's answer, and reseat it if they are too low."
-_NODE = "Compare the node's settings for IOMMU, ACS and PCIe with a good one's: not every copy is slow by chance."
+_NODE = "Compare the node's settings for IOMMU, ACS and PCIe with a good node's: a setting can slow every copy."
 
 WAYS: Mapping[str, CopyDirection] = {
     "host_to_device": CopyDirection(
@@ -163,7 +163,7 @@ def _observed(measured: Mapping[str, Rates], names: Mapping[int, str]) -> dict[s
 def _wrong(report: Report, node: str) -> Iterator[Finding]:
     if report.wrong:
         yield about(node, "gpu_bandwidth.wrong", "GPUs")(
-            message=f"data that was copied came back changed: {report.wrong[0]:.160}",
+            message=f"copied data came back changed: {report.wrong[0]:.160}",
             remedy=Remedy.TRIAGE,
             steps=(f"Run dcgmi diag -r 4 on {node} to find the GPU or link that corrupts data.",),
         )
@@ -252,7 +252,7 @@ CHECK = Check(
             for way in WAYS
         ),
         Code("gpu_bandwidth.behind", (Remedy.WATCH,), "a GPU is below `share_min` of its node's median"),
-        Code("gpu_bandwidth.wrong", (Remedy.TRIAGE,), "data that was copied came back changed"),
+        Code("gpu_bandwidth.wrong", (Remedy.TRIAGE,), "copied data came back changed"),
     ),
     source="nvbandwidth's tests; pass marks from AzNHC's configurations: to and from the host A100 21, H100 and H200"
     " 48 GB/s, between GPUs A100 238, H100 and H200 335 GB/s",

@@ -97,7 +97,7 @@ def _faulty(burn: Burn, names: list[str], node: str) -> Iterator[Finding]:
         if died and not errors:
             if burn.gflops[nth]:
                 yield about(node, "gpu_burn.died", name)(
-                    message=f"the load on {name} died in the middle",
+                    message=f"the load on {name} stopped before its end",
                     remedy=Remedy.TRIAGE,
                     steps=(f"Look for Xids of {name} in the kernel log.", f"Run a field diagnostic of {name}."),
                 )
@@ -144,7 +144,7 @@ def _unread(job: Job, burn: Burn, names: list[str], wanted: profile.BurnIn) -> l
     if unstarted:
         return [f"the load could not start on {', '.join(unstarted)}; is its memory in use?"]
     if not burn.gflops or not all(burn.gflops):
-        return ["the load's output does not tell how fast every GPU was"]
+        return ["the load's output does not show how fast every GPU was"]
     return []
 
 
@@ -158,7 +158,7 @@ def order(expected: Expected) -> Order:
 
 CHECK = Check(
     name="gpu_burn",
-    question="Did every GPU compute rightly and as fast as its neighbours for the whole burn-in?",
+    question="Did every GPU compute correctly and as fast as its neighbours for the whole burn-in?",
     reads=("gpu_burn_job",),
     also=("nvidia_smi",),
     judge=judge,

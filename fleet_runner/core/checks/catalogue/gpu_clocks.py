@@ -34,7 +34,7 @@ class Slowdown(NamedTuple):
 SLOWDOWNS: Mapping[str, Slowdown] = {
     "hw_power_brake_slowdown": Slowdown(
         "gpu.power_brake",
-        "the power supply's brake slows it",
+        "the power brake slows it",
         ("Check the node's power supplies, their cords and their redundancy.", "Check the GPU's power cable."),
     ),
     "hw_slowdown": Slowdown(
@@ -122,7 +122,7 @@ def _set(gpu: Gpu, expected: Expected) -> Iterator[Finding]:
         if set_to < default:
             yield about(expected.node, "gpu.application_clocks", component(gpu))(
                 message=f"somebody set the {clock} clock of {described(gpu, expected)} to {set_to:g} MHz, its default"
-                f" is {default:g}; `nvidia-smi -rac` takes it back",
+                f" is {default:g}; `nvidia-smi -rac` resets it",
                 remedy=Remedy.WATCH,
             )
 
@@ -132,7 +132,7 @@ def _loaded(gpu: Gpu, section: Section, expected: Expected) -> Iterator[Finding]
     now, most = gpu.clocks.current.get("sm"), gpu.clocks.most.get("sm")
     if section.has("busy_share_min") and now is not None and most and now < most * section.number("busy_share_min"):
         yield about(expected.node, "gpu.slow_clock", component(gpu))(
-            message=f"{described(gpu, expected)} works at {now:g} of {most:g} MHz, expected at least"
+            message=f"{described(gpu, expected)} runs at {now:g} of {most:g} MHz, expected at least"
             f" {section.number('busy_share_min'):.0%}",
             remedy=Remedy.WATCH,
         )
@@ -140,7 +140,7 @@ def _loaded(gpu: Gpu, section: Section, expected: Expected) -> Iterator[Finding]
     capped = gpu.clocks.reasons.get("sw_power_cap")
     if capped and draw is not None and limit is not None and draw < limit * CAPPED_SHARE:
         yield about(expected.node, "gpu.power_cap", component(gpu))(
-            message=f"{described(gpu, expected)} is held back by a power cap at {draw:g} W, expected not below"
+            message=f"{described(gpu, expected)} is limited by a power cap at {draw:g} W, expected not below"
             f" {limit:g} W; look at the limits of its module and its node",
             remedy=Remedy.WATCH,
         )
@@ -148,10 +148,10 @@ def _loaded(gpu: Gpu, section: Section, expected: Expected) -> Iterator[Finding]
 
 def _unread(gpu: Gpu, section: Section) -> Iterator[str]:
     if not gpu.clocks.reasons:
-        yield f"{component(gpu)} does not tell what slows it"
+        yield f"{component(gpu)} does not report what slows it"
     missing = [clock for clock, key in MOST.items() if section.has(key) and clock not in gpu.clocks.most]
     if missing:
-        yield f"{component(gpu)} does not tell how high its clocks reach ({', '.join(missing)})"
+        yield f"{component(gpu)} does not report its maximum clocks ({', '.join(missing)})"
 
 
 CHECK = Check(
@@ -162,14 +162,14 @@ CHECK = Check(
     remembers=True,
     section=SECTION,
     codes=(
-        Code("gpu.power_brake", (Remedy.WATCH, Remedy.TRIAGE), "the power supply's brake slows it"),
-        Code("gpu.hw_slowdown", (Remedy.WATCH, Remedy.TRIAGE), "its hardware slows it; an older driver says no more"),
+        Code("gpu.power_brake", (Remedy.WATCH, Remedy.TRIAGE), "the power brake slows it"),
+        Code("gpu.hw_slowdown", (Remedy.WATCH, Remedy.TRIAGE), "its hardware slows it; older drivers give no reason"),
         Code("gpu.hw_thermal_slowdown", (Remedy.WATCH,), "its hardware slowed it by heat since the last look"),
         Code("gpu.sw_thermal_slowdown", (Remedy.WATCH, Remedy.TRIAGE), "the driver slows it because it is warm"),
         Code("gpu.clock_max_*", (Remedy.TRIAGE,), "a clock (graphics, sm, mem) cannot reach the profile's MHz"),
         Code("gpu.application_clocks", (Remedy.WATCH,), "somebody set application clocks below the default"),
-        Code("gpu.slow_clock", (Remedy.WATCH,), "it works below the profile's share of its clock"),
-        Code("gpu.power_cap", (Remedy.WATCH,), "a power cap holds it below 70 % of its power limit"),
+        Code("gpu.slow_clock", (Remedy.WATCH,), "it runs below the profile's share of its clock"),
+        Code("gpu.power_cap", (Remedy.WATCH,), "a power cap limits it to less than 70 % of its power limit"),
     ),
     source="NVML's clocks event reasons: what each means, and which are harmless (idle, application clocks, sync"
     " boost); azurehpc-health-checks leaves out the same. Shares of time and power are ours.",

@@ -53,7 +53,7 @@ def _findings(gpu: Gpu, expected: Expected) -> Iterator[Finding]:
             gpu, expected, "sram_errors", (Remedy.TRIAGE, f"{name} has uncorrectable SRAM errors: {counts}")
         )
     if memory.uncorrectable:
-        told = f"{name} met {memory.uncorrectable} uncorrectable memory errors since its driver was loaded"
+        told = f"{name} had {memory.uncorrectable} uncorrectable memory errors since its driver was loaded"
         yield _finding(gpu, expected, "uncorrectable", (Remedy.RECORD, told))
     asked = RECOVERY.get(gpu.recovery, Remedy.WATCH)
     if asked is not Remedy.RECORD and not (
@@ -76,7 +76,7 @@ def _unread(gpu: Gpu) -> Iterator[str]:
     memory = gpu.memory
     # Before Ampere there are no rows to remap: pages are retired instead.
     if memory.retirement_pending is None and (memory.remap_pending is None or memory.remap_failed is None):
-        yield f"{component(gpu)} does not tell its row-remap state (with MIG on it never does)"
+        yield f"{component(gpu)} does not report its row-remap state (with MIG on it never does)"
     if memory.uncorrectable is None:
         yield f"{component(gpu)} counts no memory errors; is its ECC on?"
 

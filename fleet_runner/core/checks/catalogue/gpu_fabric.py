@@ -79,7 +79,7 @@ def _findings(gpu: Gpu, before: Earlier | None, expected: Expected) -> Iterator[
     if bad.keys() - HEALING - {"summary"} or bad == {"summary": UNHEALTHY}:
         words = ", ".join(f"{what.replace('_', ' ')} {word}" for what, word in bad.items())
         yield about(expected.node, "gpu.fabric_health", component(gpu))(
-            message=f"the fabric of {name} is not well: {words}",
+            message=f"the fabric of {name} is not healthy: {words}",
             remedy=Remedy.TRIAGE,
             steps=(
                 f"Look at the NVLinks of GPU {gpu.pci} (`nvidia-smi nvlink -s -e`) and at the switches they lead to.",
@@ -89,7 +89,7 @@ def _findings(gpu: Gpu, before: Earlier | None, expected: Expected) -> Iterator[
     elif bad:
         words = ", ".join(f"{what.replace('_', ' ')} {word}" for what, word in bad.items())
         yield about(expected.node, "gpu.fabric_recovering", component(gpu))(
-            message=f"the fabric of {name} is not whole: {words}; look again", remedy=Remedy.WATCH
+            message=f"the fabric of {name} is not complete: {words}; check again", remedy=Remedy.WATCH
         )
 
 
@@ -120,9 +120,9 @@ def _unclustered(gpus: tuple[Gpu, ...], expected: Expected) -> Iterator[Finding]
 def _unread(gpu: Gpu, *, cluster: bool) -> Iterator[str]:
     fabric = gpu.fabric
     if fabric.state not in {JOINED, *JOINING} or (fabric.state == JOINED and fabric.status is None):
-        yield f"{component(gpu)} does not tell whether it joined a fabric (state {fabric.state or 'N/A'})"
+        yield f"{component(gpu)} does not report whether it joined a fabric (state {fabric.state or 'N/A'})"
     elif cluster and (fabric.clique is None or fabric.cluster is None):
-        yield f"{component(gpu)} does not tell its clique and cluster; its driver may be too old"
+        yield f"{component(gpu)} does not report its clique and cluster; its driver may be too old"
 
 
 CHECK = Check(
@@ -134,12 +134,12 @@ CHECK = Check(
     also=("uptime",),
     section=SECTION,
     codes=(
-        Code("gpu.fabric_state", (Remedy.WATCH, Remedy.REBOOT), "it has not joined, at one look or at two"),
+        Code("gpu.fabric_state", (Remedy.WATCH, Remedy.REBOOT), "it has not joined, at one check or at two"),
         Code("gpu.fabric_status", (Remedy.REBOOT,), "it tried to join and could not"),
         Code(
             "gpu.fabric_health", (Remedy.TRIAGE,), "degraded bandwidth, an unhealthy route, or a wrong configuration"
         ),
-        Code("gpu.fabric_recovering", (Remedy.WATCH,), "a route or an access recovers"),
+        Code("gpu.fabric_recovering", (Remedy.WATCH,), "a route or an access is recovering"),
         Code("gpu.fabric_apart", (Remedy.TRIAGE,), "the node's GPUs lie in several partitions"),
         Code("gpu.fabric_cluster", (Remedy.TRIAGE,), "no clique and cluster where the profile has a rack of GPUs"),
     ),

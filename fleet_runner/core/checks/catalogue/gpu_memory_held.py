@@ -21,7 +21,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     gpus, before = answering(readings), previous_look.look(expected, NAME)
     findings = [finding for gpu in gpus for finding in _findings(gpu, most, before, expected)]
     unread = [
-        f"{component(gpu)} does not tell how much of its memory is used" for gpu in gpus if gpu.used_mib is None
+        f"{component(gpu)} does not report how much of its memory is used" for gpu in gpus if gpu.used_mib is None
     ]
     held = {gpu.pci: gpu.used_mib if _idle(gpu) else None for gpu in gpus}
     passed = f"no GPU without work holds more than {most:g} MiB"
@@ -48,13 +48,13 @@ def _findings(gpu: Gpu, most: float, before: Earlier | None, expected: Expected)
 
 CHECK = Check(
     name=NAME,
-    question="Is all memory free of the GPUs that nobody uses?",
+    question="Is the memory of every unused GPU free?",
     reads=("nvidia_smi",),
     judge=judge,
     remembers=True,
     section=SECTION,
     codes=(
-        Code("gpu.memory_held", (Remedy.WATCH, Remedy.RESET), "memory held without a process, at one look or two"),
+        Code("gpu.memory_held", (Remedy.WATCH, Remedy.RESET), "memory held without a process, at one check or two"),
     ),
     source="GCM's check of memory still used between jobs (its limit is 15 MiB; drivers keep more or less).",
 )

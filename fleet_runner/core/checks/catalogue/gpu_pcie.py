@@ -72,8 +72,8 @@ def _link(gpu: Gpu, wanted: ExpectedLink, expected: Expected) -> Iterator[Findin
         )
     elif busy(gpu) and link.generation is not None and link.generation < wanted.generation:
         yield about(expected.node, "gpu.pcie_generation", component(gpu))(
-            message=f"{name} works over PCIe generation {link.generation}, expected {wanted.generation} under load;"
-            " a reboot trains the link anew",
+            message=f"{name} runs at PCIe generation {link.generation}, expected {wanted.generation} under load;"
+            " a reboot retrains the link",
             remedy=Remedy.REBOOT,
         )
 
@@ -102,7 +102,7 @@ def _limit(gpu: Gpu, wanted: ExpectedLink) -> float:
 def _replays(gpu: Gpu, expected: Expected, rate: tuple[float, float], *, again: bool) -> Finding:
     """One bad stretch is watched; two looks in a row are nobody's accident."""
     message = (
-        f"{described(gpu, expected)} sent {rate[0]:.2f} PCIe packets again per lane and minute,"
+        f"{described(gpu, expected)} replayed {rate[0]:.2f} PCIe packets per lane and minute,"
         f" expected at most {rate[1]:g}"
     )
     steps = _seat(gpu) if again else ()
@@ -112,7 +112,7 @@ def _replays(gpu: Gpu, expected: Expected, rate: tuple[float, float], *, again: 
 
 def _rollovers(gpu: Gpu, expected: Expected) -> Finding:
     return about(expected.node, "gpu.pcie_rollovers", component(gpu))(
-        message=f"the PCIe link of {described(gpu, expected)} gave up sending packets again and was trained anew"
+        message=f"the PCIe link of {described(gpu, expected)} was retrained after failed replays"
         " since the last look, expected never",
         remedy=Remedy.WATCH,
     )
@@ -123,7 +123,7 @@ def _unread(gpu: Gpu) -> Iterator[str]:
     told = {"lanes": link.width, "generation": link.generation_max, "replays": link.replays}
     missing = [what for what, value in told.items() if value is None]
     if missing:
-        yield f"{component(gpu)} does not tell its PCIe {', '.join(missing)}"
+        yield f"{component(gpu)} does not report its PCIe {', '.join(missing)}"
 
 
 CHECK = Check(
@@ -138,7 +138,7 @@ CHECK = Check(
         Code("gpu.pcie_generation_max", (Remedy.TRIAGE,), "GPU and slot together reach a lower generation"),
         Code("gpu.pcie_generation", (Remedy.REBOOT,), "a lower generation in use while the GPU works"),
         Code("gpu.pcie_replays", (Remedy.WATCH, Remedy.TRIAGE), "replays beyond DCGM's limit, once or in two looks"),
-        Code("gpu.pcie_rollovers", (Remedy.WATCH,), "the link was trained anew after replays in vain"),
+        Code("gpu.pcie_rollovers", (Remedy.WATCH,), "the link was retrained after failed replays"),
     ),
     source="DCGM's hardware limits for replays per lane-minute (0.48, 0.96, 1.92, 3.84 for generations 3 to 6);"
     " NVML: an idle GPU lowers its link's generation, never its width.",

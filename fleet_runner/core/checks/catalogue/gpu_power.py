@@ -1,4 +1,4 @@
-"""May every GPU draw the power that it was bought with?"""
+"""May every GPU draw the full power of its type?"""
 
 from collections.abc import Iterator
 
@@ -32,7 +32,7 @@ def _findings(gpu: Gpu, section: Section, expected: Expected) -> Iterator[Findin
     if wanted is not None and power.limit_watts is not None and power.limit_watts < wanted:
         yield about(expected.node, "gpu.power_limit", component(gpu))(
             message=f"{name} may draw {power.limit_watts:g} W, expected {wanted:g};"
-            f" who set it? `nvidia-smi -pl {wanted:.0f}` or a reboot takes it back",
+            f" who set it? `nvidia-smi -pl {wanted:.0f}` or a reboot resets it",
             remedy=Remedy.REBOOT,
         )
     if power.default_watts is not None and wanted is not None and power.default_watts < wanted:
@@ -56,12 +56,12 @@ def _unread(gpu: Gpu, section: Section) -> Iterator[str]:
         told["module's power limit"] = power.module_limit_watts
     missing = [what for what, watts in told.items() if watts is None]
     if missing:
-        yield f"{component(gpu)} does not tell its {', '.join(missing)}"
+        yield f"{component(gpu)} does not report its {', '.join(missing)}"
 
 
 CHECK = Check(
     name=NAME,
-    question="May every GPU draw the power that it was bought with?",
+    question="May every GPU draw the full power of its type?",
     reads=("nvidia_smi",),
     judge=judge,
     section=SECTION,
@@ -70,5 +70,5 @@ CHECK = Check(
         Code("gpu.power_default", (Remedy.TRIAGE,), "a GPU that is made for less power than the profile's"),
         Code("gpu.module_limit", (Remedy.REBOOT,), "a power limit of the module of GPU and CPU below the profile's"),
     ),
-    source="NVML: a power limit that was set lasts until the driver is loaded anew; watts from data sheets.",
+    source="NVML: a power limit that was set lasts until the driver is loaded again; watts from data sheets.",
 )

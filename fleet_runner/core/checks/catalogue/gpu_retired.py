@@ -68,14 +68,14 @@ def _findings(gpu: Gpu, section: Section, expected: Expected) -> Iterator[Findin
     met = ", ".join(f"{what.removeprefix('sram_')} {count}" for what, count in spares.sram_sources.items() if count)
     if met:
         yield about(expected.node, "gpu.sram_sources", component(gpu))(
-            message=f"the SRAM of {name} met uncorrectable errors over its life in: {met}", remedy=Remedy.RECORD
+            message=f"the SRAM of {name} had uncorrectable errors in its lifetime, in: {met}", remedy=Remedy.RECORD
         )
 
 
 def _unread(gpu: Gpu) -> Iterator[str]:
     """A GPU has either rows to remap (from Ampere on) or pages to retire."""
     if gpu.spares.uncorrected is None and gpu.spares.retired is None:
-        yield f"{component(gpu)} tells neither remapped rows nor retired pages (with MIG on it never does)"
+        yield f"{component(gpu)} reports neither remapped rows nor retired pages (with MIG on it never does)"
 
 
 CHECK = Check(
@@ -89,7 +89,7 @@ CHECK = Check(
         Code("gpu.remapped_rows", (Remedy.TRIAGE,), "more rows remapped after uncorrectable errors than it allows"),
         Code("gpu.no_spare_rows", (Remedy.WATCH,), "a memory bank without a spare row"),
         Code("gpu.worn", (Remedy.RECORD,), "some rows or pages were replaced"),
-        Code("gpu.sram_sources", (Remedy.RECORD,), "where SRAM met uncorrectable errors"),
+        Code("gpu.sram_sources", (Remedy.RECORD,), "where SRAM had uncorrectable errors"),
     ),
     source="NVIDIA's memory error management (row remapping, its histogram of banks); DCGM's limit of 63 retired"
     " pages; azurehpc-health-checks' limit of 512 rows.",

@@ -55,7 +55,7 @@ def _versions(report: Report, section: Section, expected: Expected, unread: list
         if not section.has(key):
             continue
         if found is None:
-            unread.append(f"nvidia-smi does not tell the {what}")
+            unread.append(f"nvidia-smi does not report the {what}")
         elif found not in section.texts(key):
             yield about(expected.node, f"gpu.{what.split()[0].lower()}", "GPU driver")(
                 message=f"the {what} is {found:.40}, expected {' or '.join(section.texts(key))};"
@@ -73,7 +73,7 @@ def _corrupted(readings: Readings, report: Report, expected: Expected) -> Iterat
             remedy=Remedy.TRIAGE,
             steps=(
                 f"Run a field diagnostic of {f'GPU {pci}' if pci else 'every GPU'}.",
-                "A GPU whose InfoROM cannot be repaired goes back.",
+                "Send back (RMA) a GPU whose InfoROM cannot be repaired.",
             ),
         )
 
@@ -95,7 +95,7 @@ def _ecc(gpu: Gpu, section: Section, expected: Expected, unread: list[str]) -> I
     wanted, now, then = section.flag("ecc"), gpu.settings.ecc, gpu.settings.ecc_pending
     words = "on" if wanted else "off"
     if now is None:
-        unread.append(f"{component(gpu)} does not tell whether its ECC is on")
+        unread.append(f"{component(gpu)} does not report whether its ECC is on")
     elif now is not wanted and then is wanted:
         yield about(expected.node, "gpu.ecc_pending", component(gpu))(
             message=f"the ECC of {described(gpu, expected)} will be {words} after a reboot, expected {words} now",
@@ -116,7 +116,7 @@ def _modes(gpu: Gpu, section: Section, expected: Expected, unread: list[str]) ->
             continue
         wanted = section.flag(mode.key)
         if mode.value is None:
-            unread.append(f"{component(gpu)} does not tell its {mode.what}")
+            unread.append(f"{component(gpu)} does not report its {mode.what}")
         elif mode.value is not wanted:
             yield about(expected.node, f"gpu.{mode.key}", component(gpu))(
                 message=f"{mode.what} of {described(gpu, expected)} is {'on' if mode.value else 'off'},"
@@ -138,7 +138,7 @@ def _words(gpu: Gpu, section: Section, expected: Expected, unread: list[str]) ->
             continue
         what = key.replace("_", " ")
         if found is None:
-            unread.append(f"{component(gpu)} does not tell its {what}")
+            unread.append(f"{component(gpu)} does not report its {what}")
         elif found not in section.texts(key):
             yield about(expected.node, f"gpu.{key}", component(gpu))(
                 message=f"{what} of {described(gpu, expected)} is {found:.40},"
@@ -155,11 +155,11 @@ def _gsp(gpu: Gpu, report: Report, expected: Expected, unread: list[str]) -> Ite
         return
     on, found = section.flag("gsp_firmware"), gpu.settings.gsp_firmware
     if on and (found is None or report.driver is None):
-        unread.append(f"{component(gpu)} does not tell its system processor's firmware")
+        unread.append(f"{component(gpu)} does not report its system processor's firmware")
     elif found != (report.driver if on else None):
         yield about(expected.node, "gpu.gsp_firmware", component(gpu))(
             message=f"the system processor of {described(gpu, expected)} runs {found or 'nothing':.40},"
-            f" expected {report.driver if on else 'nothing':.40}; a reboot loads it anew",
+            f" expected {report.driver if on else 'nothing':.40}; a reboot loads it again",
             remedy=Remedy.REBOOT,
         )
 

@@ -1,4 +1,4 @@
-"""Are the GPUs far enough from the temperature at which they slow down?"""
+"""Are the GPUs far enough from the temperature at which they throttle?"""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     gpus = answering(readings)
     findings = [finding for gpu in gpus for finding in _findings(gpu, least, expected)]
     unread = [
-        f"{component(gpu)} tells neither a margin to its limit nor a temperature"
+        f"{component(gpu)} reports neither a margin to its limit nor a temperature"
         for gpu in gpus
         if gpu.thermals.margin_celsius is None
     ]
@@ -40,9 +40,9 @@ def _findings(gpu: Gpu, least: float, expected: Expected) -> Iterator[Finding]:
     name = described(gpu, expected)
     slowed = gpu.thermals.slowed or (margin is not None and margin <= 0)
     if slowed:
-        told = f"{margin:g} C from its limit" if margin is not None else "at a temperature it does not tell"
+        told = f"{margin:g} C from its limit" if margin is not None else "at an unknown temperature"
         yield about(expected.node, "gpu.thermal_slowdown", component(gpu))(
-            message=f"{name} slows itself because it is too hot, {told}",
+            message=f"{name} throttles because it is too hot, {told}",
             remedy=Remedy.TRIAGE,
             steps=(
                 "Check the fans, the air baffles and the inlet temperature of the rack.",
@@ -63,11 +63,11 @@ def _findings(gpu: Gpu, least: float, expected: Expected) -> Iterator[Finding]:
 
 CHECK = Check(
     name="gpu_thermals",
-    question="Are the GPUs far enough from the temperature at which they slow down?",
+    question="Are the GPUs far enough from the temperature at which they throttle?",
     reads=("nvidia_smi",),
     judge=judge,
     codes=(
-        Code("gpu.thermal_slowdown", (Remedy.TRIAGE,), "the GPU slows itself because it is too hot"),
+        Code("gpu.thermal_slowdown", (Remedy.TRIAGE,), "the GPU throttles because it is too hot"),
         Code("gpu.hot", (Remedy.WATCH,), "it is closer to its limit than `limits.gpu_tlimit_margin_celsius`"),
         Code("gpu.memory_hot", (Remedy.WATCH,), "likewise, of its memory"),
     ),

@@ -24,7 +24,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     silent = [gpu.pci for gpu in gpus if gpu.processes is None]
     if silent:
         raise EvidenceError(
-            f"{expected.node}: no process list from GPU {', '.join(silent)}; whether it is idle is open"
+            f"{expected.node}: no process list from GPU {', '.join(silent)}; it is not known whether it is idle"
         )
     ours = _ours(readings)
     mine = sum(pid in ours for gpu in gpus for pid in gpu.pids)
@@ -32,7 +32,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     busy = [gpu.pci for gpu in gpus if _is_used(gpu, ours)]
     message = f"{len(busy)} of {len(gpus)} GPUs are in use by {processes} processes" if busy else "no GPU is in use"
     if ours:
-        message += ", but by tests of ours" if not busy else ", beside tests of ours"
+        message += ", except by fleet-runner's own tests" if not busy else ", besides fleet-runner's own tests"
     observed = {"in_use": bool(busy), "processes": processes, **({"ours": mine} if ours else {})}
     if _is_one(gpus):
         observed[SOLE] = True

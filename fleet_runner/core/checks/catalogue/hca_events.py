@@ -1,4 +1,4 @@
-"""Did an adapter say since the boot that it, its module or its slot is not well?
+"""Did an adapter report a fault of itself, its module or its slot since the boot?
 
 The log keeps what was once: whether a module is still too warm or a port still down, `optics`, `sensors` and
 `ib_ports` see as it is now. Firmware that failed stays so until the node is switched off.
@@ -25,9 +25,9 @@ def _rule(code: str, word: str, said: str) -> Rule:
 
 _SILENT = "its firmware did not answer the driver in time"
 
-_HELD = "one of its queues stalled, and the driver opened it again"
+_HELD = "one of its queues stalled, and the driver reopened it"
 
-_SICK = (Remedy.REBOOT, "its firmware does not answer any more, or says itself that it failed", "HCA {}")
+_SICK = (Remedy.REBOOT, "its firmware no longer answers, or reports that it failed", "HCA {}")
 
 _WARM = (Remedy.RECORD, "it, or the module in its port, was too warm", "HCA {}")
 
@@ -96,7 +96,7 @@ LOGGED = (
             r"(?P<why>ACCESS_REG\(0x805\) (?:op_mod\(0x[0-9a-f]{1,4}\) )?failed[^\n]{0,120})",
         ),
         Remedy.WATCH,
-        "its firmware refused to read or write a register; tools that ask for more than it has cause that, too",
+        "its firmware refused to read or write a register; tools that request too much can also cause this",
         "HCA {}",
     ),
     Known(
@@ -148,7 +148,7 @@ LOGGED = (
             r"(?P<why>Detected insufficient power[^\n]{0,40})",
         ),
         Remedy.RECORD,
-        "its slot says that it gives less power than the adapter may ask for",
+        "its slot offers less power than the adapter may need",
         "HCA {}",
     ),
 )
@@ -160,12 +160,12 @@ def judge(readings: Readings, expected: Expected) -> Result:
     """Make one finding per adapter and kind of message, however often it was logged."""
     findings = list(kernel_messages.findings(readings["dmesg"], LOGGED, expected))
     observed = {"adapters": sorted({finding.component for finding in findings})}
-    return conclude(NAME, findings, "no adapter said since the boot that it is not well", observed)
+    return conclude(NAME, findings, "no adapter reported a fault since the boot", observed)
 
 
 CHECK = Check(
     name=NAME,
-    question="Did an adapter say since the boot that it, its module or its slot is not well?",
+    question="Did an adapter report a fault of itself, its module or its slot since the boot?",
     reads=("dmesg",),
     judge=judge,
     section=NAME,
@@ -178,7 +178,7 @@ CHECK = Check(
         Code("nic.queue_timeout", (Remedy.WATCH,), "the same of an adapter of another maker"),
         Code("hca.hot", (Remedy.RECORD,), "an adapter or its module was too warm; `optics` and `sensors` decide"),
         Code("hca.module", (Remedy.RECORD,), "a module had an error (power, EEPROM, a short); `ib_ports` decides"),
-        Code("hca.slot_power", (Remedy.RECORD,), "a slot advertises less power than the adapter may ask for"),
+        Code("hca.slot_power", (Remedy.RECORD,), "a slot offers less power than the adapter may need"),
     ),
     source="The messages of the Linux kernel and its mlx5 driver; gpud and NVSentinel look for most of them.",
 )

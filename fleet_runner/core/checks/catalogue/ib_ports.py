@@ -77,7 +77,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     findings += _firmware([name for name in rails if name in adapters], adapters, wanted, expected.node)
     unread = [text for each in ours for text in _unread(each, wanted)]
     seen = {(each.port.adapter, each.port.number) for each in ours}
-    unread += [f"{name} tells nothing of its port" for name in rails if _silent(adapters, name, seen)]
+    unread += [f"{name} reports nothing about its port" for name in rails if _silent(adapters, name, seen)]
     observed = {
         "ports": {each.name: f"{each.port.state} {each.port.rate}".strip() for each in ours},
         "firmware": {name: adapter.firmware for name, adapter in adapters.items()},
@@ -125,7 +125,7 @@ def _down(ours: NodePort) -> Finding:
     port = ours.port
     remedy = PHYSICAL.get(port.physical, Remedy.RECABLE) if port.physical else Remedy.WATCH
     finding = about(ours.expected.node, "ib.port_down", ours.name)(
-        message=f"{ours.name} ({ours.interface}) is {port.state}, its link {port.physical or 'not told'};"
+        message=f"{ours.name} ({ours.interface}) is {port.state}, its link {port.physical or 'not reported'};"
         " expected ACTIVE and LinkUp",
         remedy=remedy,
     )
@@ -192,7 +192,7 @@ def _missing(name: str, interface: str, expected: Expected) -> Finding:
         remedy=Remedy.TRIAGE,
         steps=(
             f"Power the node off and find the HCA of {interface}; reseat it and its power.",
-            "If its name alone changed, correct hca_interfaces in the device type's file.",
+            "If only its name changed, correct hca_interfaces in the device type's file.",
         ),
     )
 
@@ -211,9 +211,9 @@ def _unread(ours: NodePort, wanted: Section) -> Iterator[str]:
     port = ours.port
     told = {"state": port.state, "link layer": port.layer, "rate": port.rate if port.gbps is not None else ""}
     if untold := [what for what, said in told.items() if not said]:
-        yield f"{ours.name} tells no {' and no '.join(untold)}"
+        yield f"{ours.name} reports no {' and no '.join(untold)}"
     if not port.counters:
-        yield f"{ours.name} counts nothing that can be read"
+        yield f"{ours.name} has no readable counter"
     wanted.number("rate_gbps")
 
 

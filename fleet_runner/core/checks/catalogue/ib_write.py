@@ -1,4 +1,4 @@
-"""Does every adapter write as fast as its link should let it?"""
+"""Does every adapter write as fast as its link allows?"""
 
 from collections.abc import Callable, Iterator, Mapping
 from statistics import median
@@ -165,7 +165,7 @@ def order(expected: Expected) -> Order:
 
 CHECK = Check(
     name="ib_write",
-    question="Does every adapter write as fast as its link should let it?",
+    question="Does every adapter write as fast as its link allows?",
     reads=("ib_write_job",),
     judge=judge,
     active=True,

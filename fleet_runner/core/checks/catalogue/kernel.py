@@ -1,4 +1,4 @@
-"""Does the node run the kernel, the drivers and the settings that its device type asks for?"""
+"""Does the node run the kernel, the drivers and the settings that its device type needs?"""
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -85,7 +85,7 @@ def _modules(seen: Kernel, wanted: Section, node: str) -> Iterator[Finding]:
     for module in wanted.texts("modules") if wanted.has("modules") else ():
         if module not in seen.modules:
             yield about(node, "kernel.module_missing", f"module {module}")(
-                message=f"the module {module} is not loaded, expected it to be", remedy=Remedy.REBOOT
+                message=f"the module {module} is not loaded, expected it loaded", remedy=Remedy.REBOOT
             )
     for module in wanted.texts("modules_forbidden") if wanted.has("modules_forbidden") else ():
         if module in seen.modules:
@@ -152,7 +152,7 @@ def _tainted(seen: Kernel, node: str) -> Iterator[Finding]:
     tainted = seen.tainted or 0
     if tainted & DIED:
         yield about(node, "kernel.died", NAME)(
-            message="the kernel has met an oops since it booted (it is tainted D); it cannot be trusted any more",
+            message="the kernel had an oops since it booted (taint D); it can no longer be trusted",
             remedy=Remedy.REBOOT,
         )
     if tainted & MACHINE_CHECK:
@@ -165,26 +165,28 @@ def _unread(seen: Kernel, wanted: Section, expected: Expected) -> list[str]:
     """Say what the profile asks about and the files do not tell. A driver that is not loaded tells no version."""
     told = {"system": seen.system, "bios_date": seen.bios_date}
     unread = [
-        f"the node does not tell its {name.replace('_', ' ')}" for name in told if wanted.has(name) and not told[name]
+        f"the node does not report its {name.replace('_', ' ')}"
+        for name in told
+        if wanted.has(name) and not told[name]
     ]
     if seen.modules is None and (wanted.has("modules") or wanted.has("modules_forbidden")):
         unread.append("the list of modules was not read, or not to its end")
     if seen.cmdline is None and (wanted.has("cmdline") or wanted.has("cmdline_forbidden")):
         unread.append("the kernel's command line was not read")
     unread += [
-        f"driver {driver} tells no version; is it loaded?"
+        f"driver {driver} reports no version; is it loaded?"
         for driver, _ in _pins(wanted, expected)
         if driver not in seen.versions
     ]
     if wanted.has("settings"):
         names = section(expected.profile, f"{NAME}.settings").values
-        unread += [f"the kernel does not tell {name}" for name in names if name not in seen.settings]
+        unread += [f"the kernel does not report {name}" for name in names if name not in seen.settings]
     return unread
 
 
 CHECK = Check(
     name=NAME,
-    question="Does the node run the kernel, the drivers and the settings that its device type asks for?",
+    question="Does the node run the kernel, the drivers and the settings that its device type needs?",
     reads=("kernel_files",),
     also=("ldconfig",),
     judge=judge,
@@ -202,7 +204,7 @@ CHECK = Check(
         Code("kernel.library", (Remedy.REBOOT,), "a library of `kernel.libraries` is not on the node"),
         Code("kernel.setting", (Remedy.REBOOT,), "a setting is none of its `kernel.settings`"),
         Code("kernel.iommu", (Remedy.REBOOT,), "the IOMMU is not as `kernel.iommu`: off, passthrough or translating"),
-        Code("kernel.died", (Remedy.REBOOT,), "the kernel has met an oops since it booted"),
+        Code("kernel.died", (Remedy.REBOOT,), "the kernel had an oops since it booted"),
         Code("kernel.machine_check", (Remedy.RECORD,), "a machine check has tainted the kernel"),
     ),
     source="The profile's `kernel`; the kernel's document on tainted kernels. Meta's GCM looks at modules, the"

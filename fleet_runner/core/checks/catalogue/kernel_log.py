@@ -1,4 +1,4 @@
-"""Did the kernel log since its boot that it, or a process in it, cannot go on?"""
+"""Did the kernel log since its boot that it, or a process, crashed or hangs?"""
 
 import re
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 
 NAME = "kernel_log"
 
-_OOPS = "the kernel met an error of its own and cannot be trusted any more"
+_OOPS = "the kernel had an internal error and can no longer be trusted"
 
-_OOM = "it was ended because memory ran out, which is its owner's matter"
+_OOM = "it was killed because memory ran out; its owner must act"
 
 LOGGED = (
     Known(
@@ -71,7 +71,7 @@ LOGGED = (
             ),
         ),
         Remedy.REBOOT,
-        "it has done nothing else for a quarter of an hour or more",
+        "it was stuck for a quarter of an hour or more",
     ),
     Known(
         Rule(
@@ -83,7 +83,7 @@ LOGGED = (
             ),
         ),
         Remedy.WATCH,
-        "it did nothing else for long",
+        "it was stuck for a while",
     ),
     Known(
         Rule(
@@ -92,7 +92,7 @@ LOGGED = (
             re.compile(r"rcu: INFO: (?P<what>rcu_\w{1,20}) (?:self-)?detected (?:expedited )?stalls?"),
         ),
         Remedy.WATCH,
-        "a processor held the kernel's housekeeping up",
+        "a processor stalled the kernel's housekeeping (RCU)",
     ),
     Known(
         Rule(
@@ -135,7 +135,7 @@ LOGGED = (
             ),
         ),
         Remedy.RECORD,
-        "it crashed in a library of the GPUs, which is its owner's matter",
+        "it crashed in a GPU library; its owner must act",
         "process {}",
     ),
     Known(
@@ -157,7 +157,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     findings = list(kernel_messages.findings(readings["dmesg"], LOGGED, expected))
     findings += _crashed(readings, expected.node)
     observed = {"kinds": sorted({finding.code for finding in findings})}
-    return conclude(NAME, findings, "the kernel logged nothing about itself that asks for anything", observed)
+    return conclude(NAME, findings, "the kernel logged nothing about itself that needs action", observed)
 
 
 def _crashed(readings: Readings, node: str) -> Iterator[Finding]:
@@ -171,29 +171,30 @@ def _crashed(readings: Readings, node: str) -> Iterator[Finding]:
     if told:
         path, event = told[-1]
         yield about(node, "kernel.crashed", "kernel")(
-            message=f"an earlier kernel died: {event.text:.120}; {path:.120} has its last words", remedy=Remedy.RECORD
+            message=f"the previous kernel crashed: {event.text:.120}; {path:.120} has its last log lines",
+            remedy=Remedy.RECORD,
         )
 
 
 CHECK = Check(
     name=NAME,
-    question="Did the kernel log since its boot that it, or a process in it, cannot go on?",
+    question="Did the kernel log since its boot that it, or a process, crashed or hangs?",
     reads=("dmesg",),
     also=("pstore",),
     judge=judge,
     section=NAME,
     codes=(
         Code("kernel.oops", (Remedy.REBOOT,), "an oops, a BUG or a panic of the kernel"),
-        Code("kernel.crashed", (Remedy.RECORD,), "an earlier kernel died and left its last words (pstore)"),
+        Code("kernel.crashed", (Remedy.RECORD,), "the previous kernel crashed and left its last log lines (pstore)"),
         Code("kernel.hard_lockup", (Remedy.REBOOT,), "a processor stopped answering, interrupts too"),
-        Code("kernel.lasting_lockup", (Remedy.REBOOT,), "a processor did nothing else for 1,000 seconds or more"),
-        Code("kernel.soft_lockup", (Remedy.WATCH,), "a processor did nothing else for long"),
-        Code("kernel.stall", (Remedy.WATCH,), "a processor held the kernel's housekeeping (RCU) up"),
+        Code("kernel.lasting_lockup", (Remedy.REBOOT,), "a processor was stuck for 1,000 seconds or more"),
+        Code("kernel.soft_lockup", (Remedy.WATCH,), "a processor was stuck for less than that"),
+        Code("kernel.stall", (Remedy.WATCH,), "a processor stalled the kernel's housekeeping (RCU)"),
         Code("kernel.hung_task", (Remedy.WATCH,), "a process waits and cannot be ended"),
         Code("kernel.out_of_files", (Remedy.WATCH,), "the limit of open files was reached"),
-        Code("kernel.out_of_memory", (Remedy.RECORD,), "a process was ended because memory ran out"),
+        Code("kernel.out_of_memory", (Remedy.RECORD,), "a process was killed because memory ran out"),
         Code("kernel.segfault", (Remedy.RECORD,), "a process crashed in libnccl, libcuda or libnvidia-ml"),
-        Code("kernel.peermem", (Remedy.RECORD,), "nvidia_peermem met a context that was gone"),
+        Code("kernel.peermem", (Remedy.RECORD,), "nvidia_peermem found a context that was gone"),
     ),
     source="The messages of the Linux kernel's watchdogs; gpud looks for most of them.",
 )

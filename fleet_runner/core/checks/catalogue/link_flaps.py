@@ -49,7 +49,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "undated": dict(sorted(undated.items())),
         BOOTED: booted,
     }
-    unread = [f"{name} lost its carrier {count} times at no readable time" for name, count in sorted(undated.items())]
+    unread = [f"{name} lost its carrier {count} times at unreadable times" for name, count in sorted(undated.items())]
     return unless_unread(conclude(NAME, findings, "no interface flaps", observed), unread)
 
 

@@ -84,7 +84,7 @@ CHECK = Check(
         Code(
             "identity.serial",
             (Remedy.RECABLE,),
-            "the BMC or the system says a serial number that is filled in, and another than the source of truth's",
+            "the BMC or the system reports another serial number than the source of truth's",
         ),
         Code("identity.mac", (Remedy.RECABLE,), "none of the system's interfaces has a MAC address of the design"),
     ),

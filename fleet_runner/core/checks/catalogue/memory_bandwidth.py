@@ -1,4 +1,4 @@
-"""Does the memory of the processors give what it should?"""
+"""Is the memory of the processors as fast as it should be?"""
 
 from collections.abc import Iterator
 
@@ -31,7 +31,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     run = stress_ng.parse(jobs.output_of(job, expected))
     if not run.memory_gbps:
         raise EvidenceError(
-            "stress-ng tells no memory rate; it needs 5 s or more for one: correct the profile's "
+            "stress-ng reports no memory rate; it needs 5 s or more for one: correct the profile's "
             f"{SECTION}.seconds, or run it again"
         )
     total = sum(run.memory_gbps)
@@ -46,7 +46,7 @@ def _findings(total: float, wanted: Section, expected: Expected) -> Iterator[Fin
     low = missed(wanted, "gbps_min", total, " GB/s")
     if low:
         yield about(expected.node, "memory_bandwidth.low", "memory")(
-            message=f"the memory gives {low}",
+            message=f"the memory reaches {low}",
             remedy=Remedy.TRIAGE,
             steps=(
                 "Compare the DIMMs and their speeds with the bill of materials: each slow or empty slot counts.",
@@ -63,7 +63,7 @@ def order(expected: Expected) -> Order:
 
 CHECK = Check(
     name=NAME,
-    question="Does the memory of the processors give what it should?",
+    question="Is the memory of the processors as fast as it should be?",
     reads=(f"{NAME}_job",),
     judge=judge,
     active=True,

@@ -30,12 +30,12 @@ _BANK = r"(?P<what>CPU ?\d{1,5}): Machine Check(?: Exception)?: {1,2}[0-9a-f]{1,
 
 READ_SEL = (
     "Look at the BMC's event log: it names the processor or the memory slot.",
-    "Reseat what it names; if it errs again, replace it.",
+    "Reseat what it names; if errors come back, replace it.",
 )
 
-_UNCORRECTED = "a processor met an error that it could not correct"
+_UNCORRECTED = "a processor had an uncorrectable error"
 
-_LOST = "memory lost what it held"
+_LOST = "memory lost its data"
 
 LOGGED = (
     Known(
@@ -94,7 +94,7 @@ LOGGED = (
             re.compile(r"(?:mce: )?(?P<what>CPU\d{1,5}): (?:Core|Package) temperature above threshold"),
         ),
         Remedy.WATCH,
-        "it was too hot and slowed itself",
+        "it was too hot and throttled",
     ),
     Known(
         Rule(
@@ -119,14 +119,14 @@ def judge(readings: Readings, expected: Expected) -> Result:
     growth = counter_growth.growth(NAME, counts, readings["edac"], expected)
     most = wanted.number("corrected_per_day_max")
     findings += [finding for each in modules for finding in _findings(each, growth, most, expected.node)]
-    unread = [f"EDAC does not tell the errors of {each.component}" for each in modules if _untold(each)]
+    unread = [f"EDAC does not report the errors of {each.component}" for each in modules if _untold(each)]
     if not modules:
         unread.append("no EDAC driver counts memory errors; is one loaded for this processor?")
     poisoned = _poisoned(readings)
     if wanted.has("poisoned_kib_max"):
         limit = wanted.number("poisoned_kib_max")
         if poisoned is None:
-            unread.append(f"{MEMINFO} was not read; how much memory is given up is open")
+            unread.append(f"{MEMINFO} was not read; how much memory the kernel took out of use is unknown")
         elif poisoned > limit * KIB:
             findings.append(_given_up(poisoned, limit, expected.node))
     observed = {
@@ -158,11 +158,11 @@ def _findings(each: Counted, growth: Growth, most: float, node: str) -> Iterator
     steps = (
         f"Find the module that the kernel calls {each.label or each.key} ({each.location or 'place unknown'}).",
         "Look at the BMC's event log for the slot's name on the board.",
-        "Power the node off, reseat the module and clean its contacts; if it errs again, replace it.",
+        "Power the node off, reseat the module and clean its contacts; if errors come back, replace it.",
     )
     if each.uncorrected:
         yield about(node, "memory.uncorrected", each.component)(
-            message=f"{where} made {each.uncorrected} errors since the boot that could not be corrected, expected 0",
+            message=f"{where} made {each.uncorrected} uncorrected errors since the boot, expected 0",
             remedy=Remedy.TRIAGE,
             steps=steps,
         )
@@ -182,7 +182,8 @@ def _findings(each: Counted, growth: Growth, most: float, node: str) -> Iterator
 
 def _given_up(poisoned: int, limit: float, node: str) -> Finding:
     return about(node, "memory.poisoned", "memory")(
-        message=f"the kernel has given up {poisoned // KIB} KiB of memory after errors, expected at most {limit:g}",
+        message=f"the kernel took {poisoned // KIB} KiB of memory out of use after errors, "
+        f"expected at most {limit:g}",
         remedy=Remedy.WATCH,
     )
 
@@ -202,12 +203,14 @@ CHECK = Check(
             (Remedy.TRIAGE, Remedy.RECORD),
             "more corrected errors within a day than `memory_errors.corrected_per_day_max`; fewer are recorded",
         ),
-        Code("memory.lost", (Remedy.TRIAGE,), "the kernel logged that memory lost what it held"),
+        Code("memory.lost", (Remedy.TRIAGE,), "the kernel logged that memory lost its data"),
         Code(
-            "memory.poisoned", (Remedy.WATCH,), "the kernel gave more memory up than `memory_errors.poisoned_kib_max`"
+            "memory.poisoned",
+            (Remedy.WATCH,),
+            "the kernel took more memory out of use than `memory_errors.poisoned_kib_max`",
         ),
-        Code("cpu.machine_check", (Remedy.TRIAGE,), "a processor met an error that it could not correct"),
-        Code("cpu.hot", (Remedy.WATCH,), "a processor was too hot and slowed itself"),
+        Code("cpu.machine_check", (Remedy.TRIAGE,), "a processor had an uncorrectable error"),
+        Code("cpu.hot", (Remedy.WATCH,), "a processor was too hot and throttled"),
         Code("cpu.logged", (Remedy.RECORD,), "machine checks were logged"),
         Code("platform.fatal", (Remedy.TRIAGE,), "the firmware reported a fatal error (GHES)"),
         Code("platform.recoverable", (Remedy.WATCH,), "the firmware reported an error that was not corrected"),

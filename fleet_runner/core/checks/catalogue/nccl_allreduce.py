@@ -1,4 +1,4 @@
-"""Do the GPUs of a node reduce together as fast as they should, and rightly?"""
+"""Do the GPUs of a node reduce together as fast as they should, and correctly?"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -152,7 +152,7 @@ def order(expected: Expected) -> Order:
 
 CHECK = Check(
     name="nccl_allreduce",
-    question="Do the GPUs of a node reduce together as fast as they should, and rightly?",
+    question="Do the GPUs of a node reduce together as fast as they should, and correctly?",
     reads=("nccl_allreduce_job",),
     judge=judge,
     active=True,

@@ -43,7 +43,7 @@ NO_NEWS = frozenset({"unarmed", "limited", "unknown"})
 """Refusals that say nothing about an armed boot: a node that asked an instant too early, or too often."""
 
 SPENT = frozenset({"claimed", "expired"})
-"""Refusals of a boot that had its one chance; it is booted anew."""
+"""Refusals of a boot that had its one chance; it is booted again."""
 
 
 class Stop(NamedTuple):
@@ -63,7 +63,7 @@ CAME = {
     Milestone.SCRIPT: "it was given its iPXE script",
     Milestone.KERNEL: "it asked for its kernel",
     Milestone.CLOUD_INIT: "its cloud-init asked for its seed",
-    Milestone.PHONE_HOME: "its cloud-init told that it is done",
+    Milestone.PHONE_HOME: "its cloud-init reported that it is done",
 }
 
 STOPS: dict[Milestone, Stop] = {
@@ -84,7 +84,7 @@ STOPS: dict[Milestone, Stop] = {
         "Look at its console: did the kernel come up, find its memory and unpack its image?",
         "Check that the image has a driver for the interface that it boots from.",
     )),
-    Milestone.PHONE_HOME: Stop("boot.no_phone_home", "never told that it is done", (
+    Milestone.PHONE_HOME: Stop("boot.no_phone_home", "never reported that it is done", (
         "Look at its console, log in there if the image allows it, and read /var/log/cloud-init-output.log.",
     )),
     Milestone.SSH: Stop("boot.no_ssh", "does not answer ssh", (
@@ -166,8 +166,8 @@ def _restarted(progress: Progress) -> str:
     if into < 0:
         return ""
     return (
-        f"{_stop(progress)}, but a boot service began to serve only {into:.0f} s into that; look at its "
-        "log; the node is booted anew"
+        f"{_stop(progress)}, but a boot service started only {into:.0f} s after that step began; look at its "
+        "log; the node is booted again"
     )
 
 
@@ -177,7 +177,7 @@ def _refused(progress: Progress) -> str:
     told = [event for event in progress.refused if event.last_at >= after and event.code not in NO_NEWS]
     ours = [event for event in told if event.code not in CONTRADICTED]
     if ours:
-        again = "; it is booted anew" if ours[-1].code in SPENT else ""
+        again = "; it is booted again" if ours[-1].code in SPENT else ""
         return f"{_came(progress)}; the boot service refused it: {ours[-1].sentence}{again}"
     if told and last(progress.boot) in UNSEEN:
         return (
@@ -191,8 +191,8 @@ def _unheard(progress: Progress) -> str:
     if missing(progress.boot) is not Milestone.DHCP or leases_told(progress):
         return ""
     return (
-        f"{_stop(progress)}, and no DHCP server told of a lease lately; check that one runs for the boot network and "
-        "tells the boot service of its leases"
+        f"{_stop(progress)}, and no DHCP server reported a lease lately; check that one runs for the boot network "
+        "and reports its leases to the boot service"
     )
 
 
@@ -201,7 +201,7 @@ def _together(progress: Progress) -> str:
         return ""
     names = ", ".join(progress.stuck[:MANY])
     return (
-        f"{_stop(progress)}; {len(progress.stuck)} other nodes wait at the same place ({names}), and none came past"
+        f"{_stop(progress)}; {len(progress.stuck)} other nodes wait at the same place ({names}), and none got past"
         " it: look at the boot path, not at the node"
     )
 
@@ -212,8 +212,8 @@ def _alone(progress: Progress) -> str:
     if missing(progress.boot) is not Milestone.SCRIPT or shown:
         return ""
     return (
-        f"{_stop(progress)}, and no other node came past that lately; look at its console, and whether the boot "
-        "server gives iPXE to anybody, by TFTP or HTTP; the next try tells"
+        f"{_stop(progress)}, and no other node got past that lately; look at its console, and whether the boot "
+        "server gives iPXE to anybody, by TFTP or HTTP; the next try will show"
     )
 
 
@@ -251,7 +251,7 @@ def _contradicted(event: BootEvent, node: str) -> Finding:
         remedy=Remedy.TRIAGE,
         steps=(
             f"Find the machine that asked from {event.source}: is it {node}, or does another stand in its place?",
-            f"Correct the source of truth, or move the machine; then boot it anew: fleet-runner retry {node}.",
+            f"Correct the source of truth, or move the machine; then boot it again: fleet-runner retry {node}.",
         ),
     )
 
@@ -274,7 +274,7 @@ CHECK = Check(
     judge=judge,
     codes=(
         *(Code(stop.code, (Remedy.TRIAGE,), f"it stopped there: {stop.missed}") for stop in STOPS.values()),
-        Code("boot.off", (Remedy.TRIAGE,), "it went off again before anything was heard of it"),
+        Code("boot.off", (Remedy.TRIAGE,), "it switched off again before it was heard from"),
         Code("boot.identity", (Remedy.TRIAGE,), "another machine asks from the node's own address"),
     ),
     source="The milestones' limits, each with its reason, in `docs/lifecycle.md`.",

@@ -1,4 +1,4 @@
-"""Does the node's Ethernet carry what it should to another node?"""
+"""Is the node's Ethernet to another node as fast as it should be?"""
 
 from collections.abc import Iterator
 
@@ -44,7 +44,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     passed = f"{measured.gbitps:.4g} Gb/s to {wanted.text('server')} over {measured.streams} streams"
     unread = []
     if wanted.has("retransmit_share_max") and measured.retransmit_share is None:
-        unread = ["iperf3 does not tell how many segments were sent again"]
+        unread = ["iperf3 does not report retransmitted segments"]
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
 
 
@@ -53,14 +53,14 @@ def _findings(measured: Measured, wanted: Section, expected: Expected) -> Iterat
     low = missed(wanted, "gbitps_min", measured.gbitps, " Gb/s")
     if low:
         yield about(expected.node, "network_speed.slow", f"way to {server}")(
-            message=f"{expected.node} sends to {server} {low}; measure another pair to tell which end it is",
+            message=f"{expected.node} sends to {server} {low}; measure another pair to find which end is slow",
             remedy=Remedy.WATCH,
         )
     share = measured.retransmit_share
     lost = missed(wanted, "retransmit_share_max", share) if share is not None else ""
     if lost:
         yield about(expected.node, "network_speed.retransmits", f"way to {server}")(
-            message=f"of the segments from {expected.node} to {server}, the share sent again is {lost}; look at the "
+            message=f"from {expected.node} to {server}, the share of retransmitted segments is {lost}; look at the "
             "counters of both ends' interfaces (nic_ports)",
             remedy=Remedy.WATCH,
         )
@@ -79,7 +79,7 @@ def order(expected: Expected) -> Order:
 
 CHECK = Check(
     name=NAME,
-    question="Does the node's Ethernet carry what it should to another node?",
+    question="Is the node's Ethernet to another node as fast as it should be?",
     reads=(f"{NAME}_job",),
     judge=judge,
     active=True,
@@ -90,7 +90,7 @@ CHECK = Check(
         Code(
             "network_speed.retransmits",
             (Remedy.WATCH,),
-            f"more segments were sent again than `{SECTION}.retransmit_share_max`",
+            f"more segments were retransmitted than `{SECTION}.retransmit_share_max`",
         ),
     ),
     source="iperf3's JSON output; what the receiver counted. The mark is the link's rate less what the site loses.",

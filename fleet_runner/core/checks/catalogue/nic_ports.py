@@ -69,7 +69,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     if wanted and not known:
         raise EvidenceError(
             f"none of {', '.join(list(wanted)[:3])} is among the node's interfaces"
-            f" ({', '.join(list(network.interfaces)[:8])}): the source of truth calls them otherwise; correct it"
+            f" ({', '.join(list(network.interfaces)[:8])}): the source of truth has other names; correct it"
         )
     counts = {f"{each.name}/{name}": count for each in known for name, count in _counts(each).items()}
     grown = growth(NAME, counts, readings["network_interfaces"], expected, anew=True)
@@ -214,7 +214,7 @@ def _errors(name: str, counted: Counted, node: str) -> Iterator[Finding]:
     if changes >= CARRIER_CHANGES:
         yield about(node, "nic.carrier_changes", name)(
             message=f"the carrier of {name} changed {changes} times in {hours}, expected fewer than"
-            f" {CARRIER_CHANGES}; link_flaps tells when",
+            f" {CARRIER_CHANGES}; link_flaps shows when",
             remedy=Remedy.RECORD,
         )
     packets = mine.get("rx_packets", 0)
@@ -246,7 +246,7 @@ def _bond(wanted: tuple[str, int], bond: Bond | None, told: set[str], expected: 
     apart = [each.name for each in up if bond.lacp and _apart(bond, each.aggregator, churned=each.churned)]
     if apart:
         yield about(expected.node, "nic.lacp", name)(
-            message=f"{', '.join(apart)} of {name} take no part in its LACP group; look at the switch's port channel",
+            message=f"{', '.join(apart)} of {name} are not in its LACP group; look at the switch's port channel",
             remedy=Remedy.RECABLE,
             steps=tuple(
                 f"Look at {there(expected, each)}: is it the port of {name}'s channel, and does it speak LACP?"
@@ -273,16 +273,16 @@ def _member(name: str, message: str, expected: Expected) -> Finding:
 
 def _unread(found: Interface, wanted: ExpectedInterface) -> Iterator[str]:
     if not found.state and found.carrier is None:
-        yield f"{found.name} does not tell whether it is up"
+        yield f"{found.name} does not report whether it is up"
     elif wanted.speed_mbps and found.speed_mbps is None and found.state == "up":
-        yield f"{found.name} tells no speed"
+        yield f"{found.name} reports no speed"
     if wanted.mtu and found.mtu is None:
-        yield f"{found.name} tells no MTU"
+        yield f"{found.name} reports no MTU"
 
 
 def _untold(name: str, bond: Bond) -> Iterator[str]:
     if any(not each.status for each in bond.members):
-        yield f"{name} does not tell of each of its interfaces whether it is up"
+        yield f"{name} does not report of each of its interfaces whether it is up"
 
 
 CHECK = Check(
@@ -299,7 +299,7 @@ CHECK = Check(
         Code("nic.half_duplex", (Remedy.WATCH,), "an interface runs at half duplex"),
         Code("nic.mtu", (Remedy.WATCH,), "an interface has another MTU than `network.mtu`"),
         Code("nic.bond_member", (Remedy.RECABLE,), "fewer interfaces of a bond are up than `network.bonds` says"),
-        Code("nic.lacp", (Remedy.RECABLE,), "an interface of a bond is up and takes no part in its LACP group"),
+        Code("nic.lacp", (Remedy.RECABLE,), "an interface of a bond is up and not in its LACP group"),
         Code("nic.errors", (Remedy.WATCH,), "over a hundred errors within a day, and over one in a million packets"),
         Code("nic.carrier_changes", (Remedy.RECORD,), "ten changes of carrier within a day; `link_flaps` decides"),
     ),

@@ -109,7 +109,7 @@ def _links(seen: Seen, wanted: int, speed: float, expected: Expected) -> Iterato
     if down and short > 0:
         yield about(expected.node, "nvlink.down", component(gpu))(
             message=f"{described(gpu, expected)} has {wanted - short} of {wanted} NVLinks up; down: {_named(down)};"
-            " a reboot trains them anew",
+            " a reboot retrains them",
             remedy=Remedy.REBOOT,
         )
     slow = {link for link, found in links.gbytes_per_second.items() if found < speed * SPEED_SHARE}
@@ -117,7 +117,7 @@ def _links(seen: Seen, wanted: int, speed: float, expected: Expected) -> Iterato
         least = min(links.gbytes_per_second[link] for link in slow)
         yield about(expected.node, "nvlink.slow", component(gpu))(
             message=f"NVLinks {_named(slow)} of {described(gpu, expected)} run at {least:g} GB/s, expected {speed:g};"
-            " a reboot trains them anew",
+            " a reboot retrains them",
             remedy=Remedy.REBOOT,
         )
 
@@ -174,7 +174,7 @@ def _unread(seen: Seen, wanted: int) -> Iterator[str]:
         yield f"{name}: {links.reason}"
     elif not links.dead and len(links.gbytes_per_second) + len(links.inactive) < wanted and not _whole(seen):
         told = len(links.gbytes_per_second)
-        yield f"nvidia-smi nvlink -s tells {told} of {wanted} NVLinks of {name}, and may have been cut; read it again"
+        yield f"nvidia-smi nvlink -s lists {told} of {wanted} NVLinks of {name}, and may have been cut; read it again"
 
 
 CHECK = Check(

@@ -44,7 +44,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     """Make one finding per module and fault; an adapter that gave no answer makes a PASS UNKNOWN."""
     limits = profile.optics(expected.profile)
     if limits is None:
-        return conclude(NAME, (), "the profile asks for nothing of the modules (optics)", {"celsius": {}})
+        return conclude(NAME, (), "the profile has no limits for modules (optics)", {"celsius": {}})
     answers = json_object(text_of(readings["mlxlink"]), "the answers of the adapters")
     findings: list[Finding] = []
     unread: list[str] = []
@@ -63,7 +63,11 @@ def judge(readings: Readings, expected: Expected) -> Result:
                 warm[adapter] = max(module.celsius.values)
             modules[interface] = {"serial": module.serial, "celsius": warm.get(adapter), **_darkest(module)}
     observed = {"celsius": warm, "modules": modules, "unread": len(unread)}
-    passed = f"the modules of {len(warm)} adapters are well" if warm else "no adapter has a module that measures"
+    passed = (
+        f"the modules of {len(warm)} adapters are within their limits"
+        if warm
+        else "no adapter has a module that reports measurements"
+    )
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
 
 
@@ -111,9 +115,9 @@ def _temperature(celsius: Measured, before: Before | None, limits: Optics) -> st
     """Return what is wrong with a temperature, "" if nothing is."""
     now = max(celsius.values)
     if now > limits.celsius_max:
-        return f"its module has {now:g} °C, expected at most {limits.celsius_max:g}"
+        return f"its module is at {now:g} °C, expected at most {limits.celsius_max:g}"
     if celsius.outside:
-        return f"its module has {now:g} °C, outside of its own range {celsius.low:g} to {celsius.high:g}"
+        return f"its module is at {now:g} °C, outside of its own range {celsius.low:g} to {celsius.high:g}"
     if before is not None:
         step = abs(now - before.celsius)
         most = limits.celsius_change_max * max(1.0, before.seconds / STEP_SECONDS)
@@ -143,13 +147,13 @@ def _finding(code: str, asked: ModuleInput, why: str, expected: Expected) -> Fin
     return about(expected.node, code, asked.interface)(
         message=f"{asked.interface}: {why} (module {named})",
         remedy=Remedy.RECABLE,
-        steps=(*steps, "If the next look still sees it, replace the module, then the one at the other end."),
+        steps=(*steps, "If the next check still finds it, replace the module, then the one at the other end."),
     )
 
 
 CHECK = Check(
     name=NAME,
-    question="Are the modules of the node's adapters as warm, as steady and as bright as they should be?",
+    question="Are temperature and light of the adapters' modules within their limits?",
     reads=("mlxlink",),
     judge=judge,
     remembers=True,

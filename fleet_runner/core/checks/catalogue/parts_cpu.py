@@ -24,7 +24,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     findings += _microcode(microcodes, wanted, expected.node)
     unread = [*_unread(seen, wanted)]
     if wanted.has("microcodes") and not microcodes:
-        unread.append("no CPU tells the version of its microcode")
+        unread.append("no CPU reports the version of its microcode")
     observed = {
         "model": seen.model,
         "online": seen.online,
@@ -130,7 +130,7 @@ def _unread(seen: Processors, wanted: Section) -> Iterator[str]:
     }
     for name, value in told.items():
         if wanted.has(name) and value is None:
-            yield f"lscpu does not tell {name.replace('_', ' ')}"
+            yield f"lscpu does not report {name.replace('_', ' ')}"
 
 
 CHECK = Check(

@@ -33,11 +33,11 @@ def judge(readings: Readings, expected: Expected) -> Result:
     findings += _speeds(there, wanted, expected.node)
     if memory.complete:
         findings += [*_serials(there, wanted, expected), *_unused(there, total, wanted, expected.node)]
-    unread = [f"the firmware tells no size of DIMM {each.name}" for each in there if each.bytes is None]
+    unread = [f"the firmware reports no size of DIMM {each.name}" for each in there if each.bytes is None]
     if not memory.complete:
         unread.append(f"dmidecode describes {len(there)} DIMMs and not to the table's end; read it again")
     if total is None and wanted.has("usable_share_min"):
-        unread.append(f"{MEMINFO} was not read; how much memory is in use is open")
+        unread.append(f"{MEMINFO} was not read; how much memory is in use is unknown")
     observed = {
         "dimms": len(there),
         "expected": wanted.whole("count"),

@@ -33,7 +33,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
             _model(gpu, wanted, expected) for gpu in alive if wanted.model and gpu.model not in {"", wanted.model}
         ]
         unread = [
-            f"{described(gpu, expected)} does not tell its model" for gpu in alive if wanted.model and not gpu.model
+            f"{described(gpu, expected)} does not report its model" for gpu in alive if wanted.model and not gpu.model
         ]
     places = slots(report, expected)
     observed = {

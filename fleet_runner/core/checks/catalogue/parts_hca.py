@@ -48,7 +48,7 @@ def _report(readings: Readings) -> Sequence[Hca]:
     described = sorted(hca.name for hca in hcas)
     if described != sorted(listed):
         both = [", ".join(names) or "nothing" for names in (described, listed)]
-        raise EvidenceError(f"ibstat describes {both[0]} but lists {both[1]}; ask again")
+        raise EvidenceError(f"ibstat describes {both[0]} but lists {both[1]}; check again")
     if not hcas:
         raise EvidenceError("ibstat knows no HCA at all; is the InfiniBand driver loaded?")
     return hcas

@@ -1,4 +1,4 @@
-"""Are the NVMe drives in the node that were bought, are they these very ones, and do they run?"""
+"""Are the NVMe drives in the node that were bought, are they the right ones, and do they run?"""
 
 from collections.abc import Iterator, Sequence
 
@@ -61,7 +61,7 @@ def _missing(part: Part, count: str, drives: Sequence[Controller], node: str) ->
         remedy=Remedy.TRIAGE,
         steps=(
             f"Find the drive that is missing ({which}) and reseat it. Drives that are there: {seen}.",
-            "If it stays away, put it into another bay: drive or bay is then known to be faulty.",
+            "If it is still missing, try another bay: this shows whether the drive or the bay is faulty.",
         ),
     )
 
@@ -94,7 +94,7 @@ def _drive(drive: Controller, wanted: Section, node: str) -> Iterator[Finding]:
     name = f"{drive.component} ({drive.model or 'model unknown'}, serial {drive.serial or 'unknown'})"
     if drive.state in GONE:
         yield about(node, "nvme.dead", drive.component)(
-            message=f"the kernel has given {name} up: it is {drive.state}, expected {LIVE}", remedy=Remedy.REBOOT
+            message=f"the kernel no longer uses {name}: it is {drive.state}, expected {LIVE}", remedy=Remedy.REBOOT
         )
         return
     models = wanted.texts("models") if wanted.has("models") else ()
@@ -110,7 +110,7 @@ def _drive(drive: Controller, wanted: Section, node: str) -> Iterator[Finding]:
             remedy=Remedy.TRIAGE,
             steps=(
                 f"Compare the drive at {drive.pci or drive.name} with the order.",
-                "If it is the right one, look at its namespaces: nvme id-ctrl tells its whole capacity (tnvmcap).",
+                "If it is the right one, look at its namespaces: nvme id-ctrl shows its whole capacity (tnvmcap).",
             ),
         )
     pins = wanted.texts("firmware") if wanted.has("firmware") else ()
@@ -124,22 +124,22 @@ def _unread(drive: Controller, wanted: Section) -> Iterator[str]:
     if drive.state in GONE:
         return
     if drive.state != LIVE:
-        yield f"{drive.component} is {drive.state or 'in no state that is told'}; ask again once it is {LIVE}"
+        yield f"{drive.component} is {drive.state or 'in an unknown state'}; check again once it is {LIVE}"
     told = {"models": drive.model, "firmware": drive.firmware, "gigabytes_min": drive.bytes}
     for name, value in told.items():
         if wanted.has(name) and not value and value != 0:
-            yield f"the kernel does not tell what {name} of the profile asks about {drive.component}"
+            yield f"the kernel does not report what the profile's {name} needs of {drive.component}"
 
 
 CHECK = Check(
     name=NAME,
-    question="Are all NVMe drives that were bought in the node, are they these very ones, and do they run?",
+    question="Are all NVMe drives that were bought in the node, are they the right ones, and do they run?",
     reads=("nvme_controllers",),
     judge=judge,
     section="parts.nvme",
     codes=(
         Code("nvme.missing", (Remedy.TRIAGE,), "fewer drives than `parts.nvme.count`; named by slot and serial"),
-        Code("nvme.dead", (Remedy.REBOOT,), "the kernel has given a controller up"),
+        Code("nvme.dead", (Remedy.REBOOT,), "the kernel no longer uses a controller"),
         Code("nvme.model", (Remedy.TRIAGE,), "a drive that is none of `parts.nvme.models`"),
         Code("nvme.size", (Remedy.TRIAGE,), "a drive smaller than `parts.nvme.gigabytes_min`"),
         Code("nvme.firmware", (Remedy.REFLASH,), "a firmware that is none of `parts.nvme.firmware`"),

@@ -142,7 +142,7 @@ def _link(name: str, each: Device, wanted: Section, node: str) -> Iterator[Findi
     component = f"{name} {each.pci}"
     steps = (
         f"Power the node off and reseat the {name} at {each.pci} and the riser or cable that it hangs on.",
-        "If its link still comes up so, exchange it with a neighbour: either the device or its slot is faulty.",
+        "If its link still comes up so, swap it with a neighbour: either the device or its slot is faulty.",
     )
     full = wanted.has("full_link") and wanted.flag("full_link")
     lanes = wanted.whole("lanes") if wanted.has("lanes") else each.width_most if full else None
@@ -184,7 +184,7 @@ def _errors(name: str, each: Device, growth: Growth, node: str) -> Iterator[Find
 def _unread(name: str, each: Device, wanted: Section) -> Iterator[str]:
     asked = [word for word in ("lanes", "gigatransfers", "full_link") if wanted.has(word)]
     if asked and (each.width is None or each.speed is None):
-        yield f"the kernel does not tell how the link of {name} {each.pci} runs"
+        yield f"the kernel does not report how the link of {name} {each.pci} runs"
 
 
 CHECK = Check(

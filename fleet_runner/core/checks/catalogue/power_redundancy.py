@@ -34,7 +34,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     unread = found.told()
     told = [group for group in groups if group.health]
     if wanted.has("redundancy") and wanted.flag("redundancy") and not told:
-        unread.append("the BMC tells of no group of power supplies whether it is redundant")
+        unread.append("the BMC reports for no group of power supplies whether it is redundant")
     observed = {
         "groups": {group.name: group.health for group in groups},
         "faulty": faulty,
@@ -42,7 +42,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "limit_watts": {each.name: each.limit_watts for each in controls},
     }
     redundant = "group of power supplies is" if len(told) == 1 else "groups of power supplies are"
-    passed = f"{len(told)} {redundant} redundant, no limit of power holds the node back"
+    passed = f"{len(told)} {redundant} redundant, no power limit slows the node"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
 
 
@@ -78,7 +78,7 @@ def _faulty(found: Gathered) -> list[str]:
 
 def _lost(group: Group, faulty: Sequence[str], node: str) -> Iterator[Finding]:
     if group.health in {"Warning", "Critical"}:
-        why = f"; not well: {', '.join(faulty[:4])}" if faulty else "; every supply says that it is well"
+        why = f"; not OK: {', '.join(faulty[:4])}" if faulty else "; every supply reports OK"
         yield about(node, "power.redundancy_lost", group.name)(
             message=f"{group.name} is {group.health}, expected OK: the node would not survive another failure{why}",
             remedy=Remedy.RECORD if faulty else Remedy.TRIAGE,
@@ -97,7 +97,7 @@ def _held(control: Control, wanted: Section, node: str) -> Iterator[Finding]:
         return
     if HELD * limit <= drawn <= limit / HELD:
         yield about(node, "power.capped", control.name)(
-            message=f"{control.name} is held to {limit:g} W and draws {drawn:g} W, expected a limit of at least"
+            message=f"{control.name} is limited to {limit:g} W and draws {drawn:g} W, expected a limit of at least"
             f" {least:g} W; lift the BMC's power limit",
             remedy=Remedy.REFLASH,
         )
@@ -105,7 +105,7 @@ def _held(control: Control, wanted: Section, node: str) -> Iterator[Finding]:
 
 CHECK = Check(
     name=NAME,
-    question="Could the node lose a power supply, and is it not held back by a limit of power?",
+    question="Would the node survive the loss of a power supply, and does no power limit slow it?",
     reads=("redfish_power", "redfish_supplies"),
     judge=judge,
     section=SECTION,
@@ -113,9 +113,9 @@ CHECK = Check(
         Code(
             "power.redundancy_lost",
             (Remedy.TRIAGE, Remedy.RECORD),
-            "a group of supplies is not redundant; where one of them is not well, `power_supplies` decides",
+            "a group of supplies is not redundant; where one of them is not OK, `power_supplies` decides",
         ),
-        Code("power.capped", (Remedy.REFLASH,), "a limit below `power.limit_watts_min` holds the node back"),
+        Code("power.capped", (Remedy.REFLASH,), "a limit below `power.limit_watts_min` slows the node"),
     ),
     source="DMTF's Redfish schemas Power (Redundancy, PowerControl) and PowerSubsystem (PowerSupplyRedundancy); the"
     " profile's `power`.",

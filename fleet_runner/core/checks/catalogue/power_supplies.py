@@ -26,7 +26,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     findings += [
         _dark(supply, expected.node) for supply in supplies if supply.input_volts == 0 and supply.health not in FAULTY
     ]
-    unread = [f"the BMC tells no health of {supply.name}" for supply in supplies if not supply.health]
+    unread = [f"the BMC reports no health of {supply.name}" for supply in supplies if not supply.health]
     observed = {
         "supplies": len(supplies),
         "expected": wanted.count,
@@ -96,5 +96,5 @@ CHECK = Check(
         Code("psu.no_input", (Remedy.TRIAGE,), "a power supply gets 0 V at its input"),
     ),
     source="The profile's `parts.psu`; DMTF's Redfish schemas Power and PowerSupply: Status.Health, LineInputVoltage,"
-    " LineInputStatus, and PowerSupplyRedundancy for supplies that tell no health of themselves.",
+    " LineInputStatus, and PowerSupplyRedundancy for supplies that report no health of themselves.",
 )

@@ -88,7 +88,7 @@ def _gone(rows: Sequence[Process], wanted: Section, node: str) -> Iterator[Findi
     most = wanted.whole("zombies_max")
     if len(rows) > most:
         yield about(node, "process.zombies", "processes")(
-            message=f"{len(rows)} processes ended more than {OLD / 60:.0f} min ago and nobody took note (zombies),"
+            message=f"{len(rows)} processes have been zombies for more than {OLD / 60:.0f} min,"
             f" expected at most {most}: {_named(rows)}",
             remedy=Remedy.WATCH,
         )
@@ -145,7 +145,7 @@ def _load(readings: Readings, wanted: Section, node: str) -> tuple[list[Finding]
         if share is None:
             unread.append(f"{FILE_NR} was not read")
         elif share > wanted.number("open_files_share_max"):
-            told = f"{share:.0%} of all files that may be open are, expected at most"
+            told = f"{share:.0%} of the files that may be open are open, expected at most"
             message = f"{told} {wanted.number('open_files_share_max'):.0%}"
             findings.append(about(node, "process.files", "open files")(message=message, remedy=Remedy.WATCH))
     return findings, unread
@@ -172,7 +172,7 @@ def _share(text: str | None) -> float | None:
 
 CHECK = Check(
     name=NAME,
-    question="Do processes hang on the node, or more of them than it can bear?",
+    question="Do processes hang on the node, or are there too many of them?",
     reads=("ps",),
     also=("loads",),
     judge=judge,

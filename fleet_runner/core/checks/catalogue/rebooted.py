@@ -1,4 +1,4 @@
-"""Has the node booted since it was to be rebooted?"""
+"""Has the node booted since its reboot was requested?"""
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.answers import about, conclude, text_of
@@ -28,7 +28,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     age = reading.at - booted
     if age < -ROUNDING_SECONDS:
         raise EvidenceError(
-            f"{expected.node} says it booted {-age:.0f} s in its own future; its clock jumped, ask again"
+            f"{expected.node} says it booted {-age:.0f} s in its own future; its clock jumped, check again"
         )
     observed = {"booted_at": booted, "age_seconds": round(age, 3)}
     since = number(expected.run.get("since"))
@@ -36,9 +36,9 @@ def judge(readings: Readings, expected: Expected) -> Result:
         return conclude("rebooted", [], f"the node booted {age:.0f} s ago", observed)
     early = _seconds_too_early(age, reading.at, since, expected)
     if early <= 0:
-        return conclude("rebooted", [], f"the node has booted since it was to: {age:.0f} s ago", observed)
+        return conclude("rebooted", [], f"the node booted {age:.0f} s ago, after its reboot was requested", observed)
     finding = about(expected.node, "node.not_rebooted", "node")(
-        message=f"the node booted {age:.0f} s ago, {early:.0f} s before it was to be rebooted",
+        message=f"the node booted {age:.0f} s ago, {early:.0f} s before its reboot was requested",
         remedy=Remedy.TRIAGE,
         steps=(
             "Look at the node's console and its BMC's event log: did it take the power action?",
@@ -60,9 +60,9 @@ def _seconds_too_early(age: float, at: float, since: float, expected: Expected) 
 
 CHECK = Check(
     name="rebooted",
-    question="Has the node booted since it was to be rebooted?",
+    question="Has the node booted since its reboot was requested?",
     reads=("uptime",),
     judge=judge,
-    codes=(Code("node.not_rebooted", (Remedy.TRIAGE,), "the node has not booted since it was to"),),
+    codes=(Code("node.not_rebooted", (Remedy.TRIAGE,), "the node has not booted since its reboot was requested"),),
     source="The moment at which the runner asked for the boot; ages are compared, so no clock need be right.",
 )

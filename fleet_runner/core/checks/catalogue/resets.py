@@ -21,12 +21,12 @@ from fleet_runner.core.faults.reset.progress import READ, Progress, parse
 NAME = "resets"
 
 UNAVAILABLE = {
-    2: "it does not know what it was asked",
+    2: "it does not know the request",
     3: "this GPU cannot be reset by it",
-    4: "it may not: it must be run by root",
+    4: "no permission: it must be run by root",
     9: "the driver is not loaded",
     12: "the driver's library cannot be found",
-    13: "the driver's library does not know it",
+    13: "the driver's library does not support it",
     127: "it is not on the node",
 }
 """Exit statuses that are no news about the hardware (the manual of nvidia-smi, return value; 127 is the module's)."""
@@ -45,7 +45,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     if why := _undone(progress):
         return Result(NAME, Verdict.UNKNOWN, why, (), {"done": False})
     findings = [*_lost(progress, expected), *_failed(progress, expected), *_services(progress, expected)]
-    unread = [f"{name} is {state}; ask again" for name, state in progress.units if state in SOON]
+    unread = [f"{name} is {state}; check again" for name, state in progress.units if state in SOON]
     if progress.remedy is Remedy.RESET and not findings:
         found, open_ = _gpus(progress, readings, expected)
         findings += found
@@ -61,25 +61,25 @@ def _undone(progress: Progress) -> str:
     if progress.check:
         return f"check mode, nothing was done: {_what(progress)} would be {progress.because}"
     if progress.holders:
-        return f"{', '.join(progress.holders[:3])} holds GPUs; nothing was reset, and nobody's process ended"
+        return f"{', '.join(progress.holders[:3])} uses GPUs; nothing was reset, and no process was ended"
     return _refused(progress)
 
 
 def _refused(progress: Progress) -> str:
     """Say why the command did nothing that is news about the hardware; "" where it is."""
     if progress.rc is None:
-        return "the node's log does not say that it was begun; ask again"
+        return "the node's log does not show that it began; check again"
     if progress.remedy is Remedy.RESET and progress.rc in UNAVAILABLE:
         return f"nvidia-smi exited with {progress.rc}: {UNAVAILABLE[progress.rc]} ({progress.said})"
     if progress.rc and HELD.search(progress.said):
-        return f"somebody holds the GPUs, as nvidia-smi says; nothing was reset: {progress.said}"
+        return f"nvidia-smi says that the GPUs are in use; nothing was reset: {progress.said}"
     return ""
 
 
 def _lost(progress: Progress, expected: Expected) -> Iterator[Finding]:
     for pci in progress.gone:
         yield about(expected.node, "reset.gpu_lost", f"GPU {pci}")(
-            message=f"GPU {pci} was to be reset, but the driver does not reach it; only a boot can bring it back",
+            message=f"GPU {pci} was to be reset, but the driver cannot reach it; only a boot can bring it back",
             remedy=Remedy.REBOOT,
         )
 
@@ -106,13 +106,13 @@ def _services(progress: Progress, expected: Expected) -> Iterator[Finding]:
 def _gpus(progress: Progress, readings: Readings, expected: Expected) -> tuple[list[Finding], list[str]]:
     """Return what is wrong with the GPUs since, and what cannot be told yet."""
     if "nvidia_smi" not in readings:
-        return [], ["nvidia-smi does not answer since; what became of the GPUs is open"]
+        return [], ["nvidia-smi does not answer since; the state of the GPUs is unknown"]
     report = presence(readings)
     there = {gpu.pci: gpu for gpu in report.gpus if not gpu.lost}
     wanted = progress.gpus or tuple(gpu.pci for gpu in report.gpus)
     findings = [
         about(expected.node, "reset.gpu_lost", f"GPU {pci}")(
-            message=f"GPU {pci} is gone since it was reset; only a boot can bring it back", remedy=Remedy.REBOOT
+            message=f"GPU {pci} is missing since its reset; only a boot can bring it back", remedy=Remedy.REBOOT
         )
         for pci in (*wanted, *report.lost)
         if pci not in there
@@ -122,7 +122,7 @@ def _gpus(progress: Progress, readings: Readings, expected: Expected) -> tuple[l
     if not wanted:
         raise EvidenceError("nvidia-smi lists no GPU since the reset; look at the driver")
     joining = [component(gpu) for gpu in mine if gpu.fabric.state in JOINING]
-    unread = [f"{', '.join(joining)}: still joining the NVLink fabric; ask again"] if joining else []
+    unread = [f"{', '.join(joining)}: still joining the NVLink fabric; check again"] if joining else []
     reading = readings.get("fabric_manager_unit")
     unit = systemctl.one(reading.text) if reading is not None and not reading.rc else None
     if unit is not None and unit.load == "loaded" and unit.active not in {"active", *SOON}:

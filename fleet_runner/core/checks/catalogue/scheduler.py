@@ -1,4 +1,4 @@
-"""Does the scheduler give it work, and does work of its run there?"""
+"""Does the scheduler give the node work, and do its jobs run there?"""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     that no scheduler gives work.
     """
     del expected
-    said = json_object(readings[READ].text, "what the scheduler says")
+    said = json_object(readings[READ].text, "the scheduler's answer")
     did = str(said.get("did") or "read")
     if trouble := said.get("trouble"):
         raise EvidenceError(printable(str(trouble))[:MOST_WHY])
@@ -39,7 +39,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     if did == "drain" and seen.takes_work:
         raise EvidenceError(f"it was drained, but its scheduler shows it {seen.state} and may give it work")
     if did == "resume" and seen.ours is scheduler.By.RUNNER:
-        raise EvidenceError(f"it was given back, but its scheduler shows it {seen.state} still: {seen.why}")
+        raise EvidenceError(f"it was resumed, but its scheduler still shows it {seen.state}: {seen.why}")
     observed = {
         "in_use": bool(seen.work),
         "ours": seen.ours is not None,
@@ -76,7 +76,7 @@ def _message(seen: Seen) -> str:
 
 CHECK = Check(
     name=NAME,
-    question="Does the scheduler give it work, and does work of its run there?",
+    question="Does the scheduler give the node work, and do its jobs run there?",
     reads=(READ,),
     judge=judge,
     source="Slurm: `scontrol show node`, `squeue`. Kubernetes: the Node and its pods. How: docs/schedulers.md.",

@@ -1,4 +1,4 @@
-"""Did the server log a hardware fault since the node came to its state?
+"""Did the server log a hardware fault since the node entered its state?
 
 What an entry means is in one table. Faults that another check sees for itself, as they are now, are recorded: an
 event log only tells that they were. Times are ages by the clock of the BMC that wrote them, which need not be right.
@@ -31,7 +31,7 @@ DAY = 86_400.0
 
 BAD = frozenset({"Warning", "Critical"})
 
-CLEAR = "Clear the log when it is repaired: what stays in it is found again."
+CLEAR = "Clear the log after the repair: entries that stay are found again."
 
 
 class Rule(NamedTuple):
@@ -68,7 +68,7 @@ RULES: tuple[Rule, ...] = (
         r"uncorrectable (?:memory|ecc|machine check.*memory)|multi-?bit ecc|\bMEM0001\b|DIMM.*uncorrect"
         r"|memory.*uncorrectable",
         Remedy.TRIAGE,
-        "memory met an uncorrectable error",
+        "memory had an uncorrectable error",
         "Find the DIMM that the entry names, and replace it.",
     ),
     _rule(
@@ -82,7 +82,7 @@ RULES: tuple[Rule, ...] = (
         r"\bIERR\b|CAT_?ERR|MCERR|machine check|FRB[123]|processor.*(?:internal error|configuration error|failed)"
         r"|CPU.*(?:internal error|failure)",
         Remedy.TRIAGE,
-        "a processor stopped for an error of its own",
+        "a processor stopped on an internal error",
         "Read the BMC's crash dump, and find the processor that stopped first.",
         "Run the vendor's CPU diagnostic; replace the processor or the board that it names.",
     ),
@@ -97,7 +97,7 @@ RULES: tuple[Rule, ...] = (
         "sel.pcie_fatal",
         r"(?:bus|PCIe?|PCI Express).{0,40}\b(?:fatal|uncorrectable)|PCI (?:SERR|PERR)|\bSERR\b",
         Remedy.TRIAGE,
-        "a PCIe device met a fatal error",
+        "a PCIe device had a fatal error",
         "Find the slot that the entry names; reseat its card and its riser.",
     ),
     _rule(
@@ -111,34 +111,34 @@ RULES: tuple[Rule, ...] = (
         "sel.power",
         r"power supply|power unit|\bPSU?[0-9]{0,2}\b.*(?:fail|lost)|redundancy (?:lost|degraded)",
         Remedy.RECORD,
-        "a power supply failed or lost its input; `power_supplies` looks whether it still does",
+        "a power supply failed or lost its input; `power_supplies` checks whether it still does",
     ),
-    _rule("sel.fan", r"(?<![a-z])fan", Remedy.RECORD, "a fan failed; `sensors` looks whether it still does"),
+    _rule("sel.fan", r"(?<![a-z])fan", Remedy.RECORD, "a fan failed; `sensors` checks whether it still does"),
     _rule(
         "sel.sensor",
         r"temperature|(?<![a-z])temp(?![a-z])|voltage|\bvolt|\bcurrent\b",
         Remedy.RECORD,
-        "a sensor was beyond its limit; `sensors` looks whether it still is",
+        "a sensor was beyond its limit; `sensors` checks whether it still is",
     ),
     _rule(
         "sel.boot",
         r"watchdog|firmware (?:error|hang)|boot error|no bootable|OS (?:critical )?stop|Operating System",
         Remedy.RECORD,
-        "a boot hung or a watchdog ended it; the checks of boots look at that",
+        "a boot hung or a watchdog ended it; the checks of boots cover that",
     ),
     _rule(
         "sel.intrusion",
         r"physical security|intrusion|chassis.*open",
         Remedy.WATCH,
-        "the chassis was opened while nobody was to work on it",
+        "the chassis was opened outside planned work",
     ),
 )  # fmt: skip
 """Rows in the order in which they are tried. Types and offsets as in the IPMI 2.0 specification, table 42-3; words as
 AMI, Dell, OpenBMC and Supermicro write them."""
 
 OTHERS: Mapping[str, Rule] = {
-    "Critical": _rule("sel.critical", "", Remedy.WATCH, "a critical entry that no row knows"),
-    "Warning": _rule("sel.warning", "", Remedy.RECORD, "a warning that no row knows"),
+    "Critical": _rule("sel.critical", "", Remedy.WATCH, "a critical entry of an unknown kind"),
+    "Warning": _rule("sel.warning", "", Remedy.RECORD, "a warning of an unknown kind"),
 }
 
 
@@ -168,14 +168,14 @@ def judge(readings: Readings, expected: Expected) -> Result:
     findings += [finding for log in every for finding in _full(log, wanted, expected.node)]
     unread = found.told() + [f"{log.name}: not all of its entries were read" for log in every if not log.whole]
     if undated:
-        unread.append(f"{len(undated)} entries have no readable time ({undated[0]}); look at them and clear the log")
+        unread.append(f"{len(undated)} entries have no readable time ({undated[0]}); read them and clear the log")
     observed = {
         "logs": {log.name: len(log.entries) for log in every},
         "bad": sum(each.severity in BAD for log in every for each in log.entries),
         "fresh": sum(map(len, fresh.values())),
         "undated": len(undated),
     }
-    passed = f"no fault of the last {_span(youngest)} is logged that is not over; {observed['bad']} entries in all"
+    passed = f"no fault of the last {_span(youngest)} is logged that still lasts; {observed['bad']} entries in all"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
 
 
@@ -234,7 +234,7 @@ def _codes(rules: Iterable[Rule]) -> tuple[Code, ...]:
 
 CHECK = Check(
     name=NAME,
-    question="Did the server's event logs record a hardware fault since the node came to its state?",
+    question="Did the server's event logs record a hardware fault since the node entered its state?",
     reads=("redfish_logs",),
     judge=judge,
     section=SECTION,

@@ -45,7 +45,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     if still:
         unread.append("every fan stands still; is the host on?")
     if not every:
-        unread.append("the BMC tells no temperature, fan or voltage")
+        unread.append("the BMC reports no temperature, fan or voltage")
     observed = {
         "sensors": len(used),
         "fans": len(fans),
@@ -105,7 +105,7 @@ def _temperature(sensor: Sensor, reading: float, wanted: Section, expected: Expe
 def _fan(fan: Sensor, expected: Expected) -> Iterator[Finding]:
     reading, least, health = fan.reading, fan.bounds.lower_critical, fan.status.health
     slow = reading is not None and (reading == 0 or (least is not None and reading <= least))
-    speed = f"{reading:g} {fan.units}" if reading is not None else "a speed that is not told"
+    speed = f"{reading:g} {fan.units}" if reading is not None else "an unknown speed"
     limit = f", expected over {least:g}" if least is not None else ""
     if slow or health == "Critical":
         yield about(expected.node, "fan.failed", fan.name)(
@@ -139,7 +139,7 @@ def _voltage(sensor: Sensor, reading: float, expected: Expected) -> Iterator[Fin
         yield about(expected.node, "voltage.out", sensor.name)(
             message=f"{sensor.name} is at {said}, expected {_between(low, high)}{_says(health)}",
             remedy=Remedy.TRIAGE,
-            steps=("Look at the power supplies first; else the board behind this rail is to be replaced.",),
+            steps=("Look at the power supplies first; otherwise replace the board behind this rail.",),
         )
     elif health == "Warning":
         yield about(expected.node, "voltage.near", sensor.name)(
@@ -158,7 +158,7 @@ def _leak(detector: Detector, expected: Expected) -> Iterator[Finding]:
             remedy=Remedy.TRIAGE,
             steps=(
                 f"Look for coolant at {detector.name} and below; close the valves of this node if there is any.",
-                "Take the power away before you touch anything that is wet.",
+                "Disconnect the power before you touch anything wet.",
             ),
         )
 
@@ -171,7 +171,7 @@ def _inlet(used: Sequence[Sensor], wanted: Section, expected: Expected) -> Itera
     for each in used:
         if each.name in names and each.kind is Kind.TEMPERATURE and each.reading is not None and each.reading > most:
             yield about(expected.node, "sensor.inlet", each.name)(
-                message=f"{each.name}: the air comes in at {each.reading:g} C, expected at most {most:g};"
+                message=f"{each.name}: the inlet air is at {each.reading:g} C, expected at most {most:g};"
                 " look at the room's cooling",
                 remedy=Remedy.WATCH,
             )
@@ -180,9 +180,9 @@ def _inlet(used: Sequence[Sensor], wanted: Section, expected: Expected) -> Itera
 def _unread(used: Sequence[Sensor]) -> Iterator[str]:
     for each in used:
         if each.reading is None and not each.status.health and each.kind is not Kind.VOLTAGE:
-            yield f"{each.name} tells neither a reading nor its health"
+            yield f"{each.name} reports neither a reading nor its health"
         elif each.reading is None and each.kind is not Kind.FAN and each.status.health in {"Warning", "Critical"}:
-            yield f"{each.name} is called {each.status.health} and tells no reading; is its place empty?"
+            yield f"{each.name} is called {each.status.health} and gives no reading; is its slot empty?"
 
 
 def _short(fans: Sequence[Sensor], leaks: Sequence[Detector], wanted: Section) -> Iterator[str]:
@@ -190,7 +190,7 @@ def _short(fans: Sequence[Sensor], leaks: Sequence[Detector], wanted: Section) -
     for what, count, name in (("fans", len(fans), "fans"), ("leak detectors", len(leaks), "leak_detectors")):
         least = wanted.whole(name) if wanted.has(name) else 0
         if count < least:
-            yield f"the BMC tells of {count} {what}, expected {least}"
+            yield f"the BMC reports {count} {what}, expected {least}"
     for each in leaks:
         if each.state not in {"OK", "Warning", "Critical"}:
             yield f"the leak detector {each.name} says {each.state or 'nothing'}"
@@ -216,7 +216,7 @@ def _warmest(used: Sequence[Sensor]) -> str:
 
 
 def _says(health: str) -> str:
-    return f"; its BMC calls it {health}" if health in {"Warning", "Critical"} else ""
+    return f"; the BMC reports its health as {health}" if health in {"Warning", "Critical"} else ""
 
 
 CHECK = Check(
@@ -232,12 +232,12 @@ CHECK = Check(
             (Remedy.WATCH, Remedy.RECORD),
             "at its caution threshold, or less than `sensors.celsius_margin` from the critical one where it has none",
         ),
-        Code("sensor.inlet", (Remedy.WATCH,), "the air comes in warmer than `sensors.inlet_celsius_max`"),
-        Code("fan.failed", (Remedy.TRIAGE,), "a fan stands still, turns too slowly, or is called Critical"),
+        Code("sensor.inlet", (Remedy.WATCH,), "the inlet air is warmer than `sensors.inlet_celsius_max`"),
+        Code("fan.failed", (Remedy.TRIAGE,), "a fan stands still, turns too slowly, or is reported as Critical"),
         Code("fan.missing", (Remedy.TRIAGE,), "a fan is absent, and fewer than `sensors.fans` are there"),
-        Code("fan.slow", (Remedy.WATCH,), "a fan's BMC warns of it"),
+        Code("fan.slow", (Remedy.WATCH,), "the BMC reports a warning for a fan"),
         Code("voltage.out", (Remedy.TRIAGE,), "a voltage beyond its critical thresholds"),
-        Code("voltage.near", (Remedy.WATCH,), "a voltage of which its BMC warns"),
+        Code("voltage.near", (Remedy.WATCH,), "the BMC reports a warning for a voltage"),
         Code("leak.detected", (Remedy.TRIAGE,), "a leak detector that is not OK"),
     ),
     source="DMTF's Redfish schemas Thermal, Power, Sensor, Fan and LeakDetector: each sensor's own thresholds and"

@@ -1,4 +1,4 @@
-"""Do the services run that the node lives on, and has none failed?"""
+"""Do the services that the node needs run, and has none failed?"""
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -31,9 +31,9 @@ def judge(readings: Readings, expected: Expected) -> Result:
     for name in needed:
         unit = by_name.get(name)
         if unit is None:
-            unread.append(f"systemd does not tell of {name}; is it installed, and under this name?")
+            unread.append(f"systemd does not know {name}; is it installed under this name?")
         elif unit.active in BUSY:
-            unread.append(f"{name} is {unit.active} ({unit.sub}); ask again")
+            unread.append(f"{name} is {unit.active} ({unit.sub}); check again")
         else:
             findings += _down(name, unit, expected.node)
     most = wanted.whole("restarts_per_day_max") if wanted.has("restarts_per_day_max") else None
@@ -41,7 +41,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         if most is not None and more > most * max(1.0, growth.seconds / counter_growth.DAY):
             findings.append(
                 about(expected.node, "service.restarts", name)(
-                    message=f"{name} started anew {more} times within {growth.hours}, expected at most {most} a day",
+                    message=f"{name} restarted {more} times within {growth.hours}, expected at most {most} a day",
                     remedy=Remedy.WATCH,
                 )
             )
@@ -59,7 +59,7 @@ def _down(name: str, unit: Unit, node: str) -> Iterator[Finding]:
     why = unit.load if unit.load != "loaded" else unit.result
     told = f" ({why})" if why and why != "success" else ""
     yield about(node, "service.down", name)(
-        message=f"{name} is {unit.active}/{unit.sub}{told}, expected active; journalctl -u {name} tells more",
+        message=f"{name} is {unit.active}/{unit.sub}{told}, expected active; see journalctl -u {name}",
         remedy=Remedy.REBOOT,
     )
 
@@ -77,7 +77,7 @@ def _failed(units: list[Unit], wanted: Section, node: str) -> Iterator[Finding]:
 
 CHECK = Check(
     name=NAME,
-    question="Do the services run that the node lives on, and has none failed?",
+    question="Do the services that the node needs run, and has none failed?",
     reads=("units",),
     judge=judge,
     remembers=True,
@@ -92,7 +92,7 @@ CHECK = Check(
         Code(
             "service.restarts",
             (Remedy.WATCH,),
-            "a service starts anew more often than `services.restarts_per_day_max`",
+            "a service restarts more often than `services.restarts_per_day_max`",
         ),
     ),
     source="The profile's `services`; Meta's GCM asks systemd likewise, Azure's and gpud's checks look at their own.",

@@ -20,7 +20,7 @@ BOOT_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 STEPS = (
     "Look at the BMC's event log for power, temperature and watchdog events around that time.",
     "Look for a kernel panic or a machine check: the console's log, pstore, and the last lines of the journal.",
-    "Check the power supplies and their feeds; a node that falls over under load is not to serve.",
+    "Check the power supplies and their feeds; a node that crashes under load must not serve.",
 )
 
 
@@ -35,7 +35,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     age = reading.at - (booted := uptime.parse(text_of(reading)))
     if age < -ROUNDING_SECONDS:
         raise EvidenceError(
-            f"{expected.node} says it booted {-age:.0f} s in its own future; its clock jumped, ask again"
+            f"{expected.node} says it booted {-age:.0f} s in its own future; its clock jumped, check again"
         )
     boot = text_of(readings["boot_id"]).strip()
     if BOOT_ID.fullmatch(boot) is None:
@@ -74,5 +74,5 @@ CHECK = Check(
     section="burn_in",
     codes=(Code("burn_in.rebooted", (Remedy.TRIAGE,), "the node booted in the middle of its burn-in"),),
     source="The kernel's `random/boot_id` (proc(5)), against that of the check's first answer in the burn-in;"
-    " `uptime -s` of procps tells when",
+    " `uptime -s` of procps shows when",
 )

@@ -24,14 +24,14 @@ def judge(readings: Readings, expected: Expected) -> Result:
     if not clock.synchronised:
         findings.append(
             about(expected.node, "time.unsynchronised", "clock")(
-                message="the clock follows no source; look at its daemon and at the way to its time servers",
+                message="the clock is not synchronised; check its daemon and the network to its time servers",
                 remedy=Remedy.WATCH,
             )
         )
     elif wanted.has("offset_seconds_max"):
         most = wanted.number("offset_seconds_max")
         if clock.offset is None:
-            unread.append("nothing tells how far the clock is off; chronyc would")
+            unread.append("the clock's offset is unknown; install chrony to measure it")
         elif clock.offset > most:
             findings.append(
                 about(expected.node, "time.offset", "clock")(
@@ -42,7 +42,9 @@ def judge(readings: Readings, expected: Expected) -> Result:
             )
     observed = {"synchronised": clock.synchronised, "offset_seconds": clock.offset, "bound_seconds": clock.bound}
     told = f", {_seconds(clock.offset)} off" if clock.offset is not None else ""
-    return unless_unread(conclude(NAME, findings, f"the clock follows {clock.source:.60}{told}", observed), unread)
+    return unless_unread(
+        conclude(NAME, findings, f"the clock is synchronised to {clock.source:.60}{told}", observed), unread
+    )
 
 
 def _seconds(offset: float) -> str:
@@ -58,19 +60,19 @@ def _clock(readings: Readings) -> Clock:
         return clocks.tracking(text_of(chronyc))
     if systemd is not None:
         return clocks.timedatectl(text_of(systemd))
-    raise EvidenceError("neither chronyc nor timedatectl answers; what keeps the clock?")
+    raise EvidenceError("neither chronyc nor timedatectl answers; which time service runs?")
 
 
 CHECK = Check(
     name=NAME,
-    question="Does the node's clock follow a source, and is it near enough to it?",
+    question="Is the node's clock synchronised, and is its offset small enough?",
     reads=(),
     also=("chronyc", "timedatectl"),
     judge=judge,
     section=NAME,
     codes=(
-        Code("time.unsynchronised", (Remedy.WATCH,), "the clock follows no source"),
-        Code("time.offset", (Remedy.WATCH,), "the clock is farther off than `time_sync.offset_seconds_max`"),
+        Code("time.unsynchronised", (Remedy.WATCH,), "the clock is not synchronised"),
+        Code("time.offset", (Remedy.WATCH,), "the clock's offset is larger than `time_sync.offset_seconds_max`"),
     ),
     source="The profile's `time_sync`; chrony's documentation of `tracking`.",
 )

@@ -38,7 +38,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         return still
     every = training.parse(jobs.output_of(job, expected))
     devices = [each for each in every if not each.trouble]
-    unread = [f"{each.whose.described} did not end its training: {each.trouble}" for each in every if each.trouble]
+    unread = [f"{each.whose.described} did not finish its training: {each.trouble}" for each in every if each.trouble]
     unread += _missing(every, wanted, expected)
     findings = list(_unsteady(devices, expected))
     notes: list[str] = []
@@ -96,7 +96,7 @@ def _unsteady(devices: Iterable[Device], expected: Expected) -> Iterator[Finding
     for each in devices:
         if each.differing:
             yield _finding("training.unsteady", [each], expected)(
-                message=f"{each.whose.described} did not agree with itself in {each.differing} of {each.rounds} "
+                message=f"{each.whose.described} gave different results in {each.differing} of {each.rounds} "
                 f"rounds, from step {each.parted} on; expected the same bits each time",
                 remedy=Remedy.TRIAGE,
                 steps=_steps([each]),
@@ -122,7 +122,7 @@ def _compared(group: list[Device], reference: str, expected: Expected) -> tuple[
     if not all(mark.finite for mark in first.marks):
         return (
             [],
-            [f"the loss is no number on {first.whose.model}, the same on all of them: the training is wrong"],
+            [f"the loss is not a number on {first.whose.model}, the same on all of them: the training is wrong"],
             "",
         )
     if not reference:
@@ -139,9 +139,9 @@ def _compared(group: list[Device], reference: str, expected: Expected) -> tuple[
 def _corrupt(device: Device, usual: Device, expected: Expected) -> Finding:
     pairs = zip(device.marks, usual.marks, strict=False)
     step, mine, its = next(((m.step, m.loss, i.loss) for m, i in pairs if m != i), (0, "", ""))
-    no_number = "" if all(mark.finite for mark in device.marks) else " (it is no number)"
+    no_number = "" if all(mark.finite for mark in device.marks) else " (not a number)"
     return _finding("training.corrupt", [device], expected)(
-        message=f"{device.whose.described} computes wrongly and says nothing: at step {step} its loss is {mine}"
+        message=f"{device.whose.described} computes wrong results without an error: at step {step} its loss is {mine}"
         f"{no_number}, expected {its} as on the others",
         remedy=Remedy.TRIAGE,
         steps=_steps([device]),
@@ -151,8 +151,8 @@ def _corrupt(device: Device, usual: Device, expected: Expected) -> Finding:
 def _disagreement(devices: list[Device], expected: Expected) -> Finding:
     who = named(each.whose.described for each in devices)
     return _finding("training.disagreement", devices, expected)(
-        message=f"{who} trained to different bits, and nothing tells which of them is right; one of them computes "
-        "wrongly: run the test again with more rounds, or give the profile a reference",
+        message=f"{who} trained to different bits, and it is unknown which of them is right; one of them computes "
+        "wrong results: run the test again with more rounds, or give the profile a reference",
         remedy=Remedy.TRIAGE,
         steps=_steps(devices),
     )
@@ -204,7 +204,7 @@ CHECK = Check(
             "training.corrupt", (Remedy.TRIAGE,), "a device's bits differ from those of most, or from the reference"
         ),
         Code("training.unsteady", (Remedy.TRIAGE,), "a device's bits differ from its own of an earlier round"),
-        Code("training.disagreement", (Remedy.TRIAGE,), "devices differ, and nothing tells which of them is right"),
+        Code("training.disagreement", (Remedy.TRIAGE,), "devices differ, and it is unknown which of them is right"),
         Code(
             "training.slow",
             (Remedy.TRIAGE,),

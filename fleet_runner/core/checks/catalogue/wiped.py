@@ -21,14 +21,14 @@ REFUSED = {
     "wipe.model": "a disk's model is in no row of the profile's `wipe`",
     "wipe.serial": "the source of truth does not list a disk's serial number",
     "wipe.too_many": "more disks of a model are there than should be, and nothing says which is not the node's",
-    "wipe.hurdle": "something stands in the way: the disk is in use, frozen or locked",
+    "wipe.hurdle": "the erase is blocked: the disk is in use, frozen or locked",
     "wipe.stuck": "an erase does not end within the profile's `wipe.hours`",
     "wipe.failed": "every method that the disk knows was tried, and failed",
     "wipe.no_method": "the disk knows none of the methods that the profile allows",
 }
 """Why a disk is refused, by the code of its finding."""
 
-FIND = "Find that disk: if it was replaced, see that it was wiped or destroyed, and say so in the source of truth."
+FIND = "Find that disk: if it was replaced, check that it was wiped or destroyed, and correct the source of truth."
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
@@ -95,7 +95,7 @@ def _refused(record: Mapping[str, Any], node: str) -> Finding:
 
 def _gone(missing: Missing, node: str) -> Finding:
     return about(node, "wipe.missing", missing.what)(
-        message=f"{missing.why}: what it holds is not erased", remedy=Remedy.TRIAGE, steps=(FIND,)
+        message=f"{missing.why}: its data is not erased", remedy=Remedy.TRIAGE, steps=(FIND,)
     )
 
 
@@ -112,8 +112,8 @@ CHECK = Check(
     judge=judge,
     codes=(
         *(Code(code, (Remedy.TRIAGE,), meaning) for code, meaning in REFUSED.items()),
-        Code("wipe.missing", (Remedy.TRIAGE,), "a disk that the node should have is not there, with what it holds"),
-        Code("wipe.left", (Remedy.RECORD,), "a disk that is none of the node's own was not touched"),
+        Code("wipe.missing", (Remedy.TRIAGE,), "a disk of the node is missing, with its data"),
+        Code("wipe.left", (Remedy.RECORD,), "a disk that does not belong to the node was not touched"),
     ),
-    source="The profile's `wipe`; NVMe (Sanitize, Format) and ATA (Security Erase) as `docs/wiping.md` tells.",
+    source="The profile's `wipe`; NVMe (Sanitize, Format) and ATA (Security Erase) as `docs/wiping.md` describes.",
 )

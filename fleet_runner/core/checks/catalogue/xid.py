@@ -38,7 +38,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "sxids": {str(code): count for code, count in sorted(Counter(line.code for line in log.sxids).items())},
     }
     seen = f"; recorded only: {', '.join(f'Xid {code}' for code in sorted(counts))}" if counts else ""
-    return conclude("xid", findings, f"no Xid since boot asks for anything{seen}", observed)
+    return conclude("xid", findings, f"no Xid since boot needs action{seen}", observed)
 
 
 def _news(log: KernelLog, expected: Expected, read_at: float) -> KernelLog:
@@ -199,7 +199,7 @@ CHECK = Check(
             driver_messages.STUCK,
             (Remedy.RESET,),
             "a GPU's system processor (GSP) does not answer, or the driver says that a GPU must be reset; without an"
-            " Xid that tells the same",
+            " Xid that says the same",
         ),
         Code(
             driver_messages.NO_START,

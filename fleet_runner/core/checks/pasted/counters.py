@@ -27,7 +27,7 @@ SHOWN = 5
 
 TWICE = "what one look counts may be months old: print it again in an hour, only growth is a fault"
 
-RESTARTED = "Fabric Manager was started anew since; if it comes again, it counts"
+RESTARTED = "Fabric Manager was restarted since; if it comes again, it counts"
 
 
 def health_watch(text: str, node: str) -> Part:

@@ -66,7 +66,7 @@ class Losses:
         told = f"{', '.join(shared)} lost carrier at the same moments as other links of {node}: {cause}"
         unsure = [told] if shared else []
         unsure += [
-            f"{name} lost its carrier {count} times at no readable time; dmesg -T or journalctl -k tells when"
+            f"{name} lost its carrier {count} times at unreadable times; dmesg -T or journalctl -k shows when"
             for name, count in sorted(self._undated.items())
             if count >= HOUR_FLAPS
         ]

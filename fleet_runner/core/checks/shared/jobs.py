@@ -46,8 +46,8 @@ def printed(job: Job, expected: Expected) -> str:
     """
     if job.state == "lost":
         raise EvidenceError(
-            f"{expected.node}: it is gone without an end; {job.reason or 'did the node reboot?'} It must be"
-            f" started anew: fleet-runner retry {expected.node}"
+            f"{expected.node}: it is gone without an end; {job.reason or 'did the node reboot?'} Start"
+            f" it again: fleet-runner retry {expected.node}"
         )
     return job.output
 

@@ -90,7 +90,7 @@ def _references(draft: Draft) -> Iterator[Problem]:
             text = f"node {show(device.name)} cannot be an Ansible host; expected letters, digits, '.', '_' and '-'"
             yield Problem(where("name"), text)
         for key in sorted(filter(reserved, device.context)):
-            text = f"device {show(device.name)} sets {show(key)}, which fleet-runner computes; take it out"
+            text = f"device {show(device.name)} sets {show(key)}, which fleet-runner computes; remove it"
             yield Problem(where("context"), text)
 
 

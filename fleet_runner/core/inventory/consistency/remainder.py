@@ -123,7 +123,7 @@ def _placed(draft: Draft, bad: Bad, aside: _Aside) -> Draft:
     for each in draft.devices:
         device, where = each
         if where() in bad:
-            aside.tell(bad[where()], "its place is taken for unknown")
+            aside.tell(bad[where()], "its place is treated as unknown")
             here = (device.site, device.rack) in known
             device = replace(device, rack=device.rack if here else None, position=None)
         devices.append(Found(device, where))
@@ -192,7 +192,7 @@ def _namesakes(draft: Draft, aside: _Aside) -> Draft:
                     aside.tell(Problem(each.where("name"), text), "it has no cables and is no node, and is left out")
         else:
             places = ", ".join(each.where() for each in several)
-            text = f"{len(several)} devices are called {show(name)} ({places}), and nothing tells them apart"
+            text = f"{len(several)} devices are called {show(name)} ({places}), and they cannot be told apart"
             why = aside.tell(Problem(several[0].where("name"), text), "none of them is used; rename all but one")
             aside.devices(several, why)
     return replace(draft, devices=kept)
@@ -209,7 +209,7 @@ def _contexts(draft: Draft, aside: _Aside) -> Draft:
         taken = sorted(filter(reserved, device.context))
         if taken:
             text = f"device {show(device.name)} sets {', '.join(map(show, taken))}, which fleet-runner computes"
-            aside.tell(Problem(where("context"), text), "what it sets is passed over; take it out")
+            aside.tell(Problem(where("context"), text), "what it sets is ignored; remove it")
         context = {key: value for key, value in device.context.items() if key not in taken}
         found.append(Found(replace(device, context=context) if taken else device, where))
     return replace(draft, devices=found)
@@ -226,7 +226,7 @@ def _guids(draft: Draft, aside: _Aside) -> Draft:
         mine = sorted({port.guid for port in device.interfaces if port.guid in twice})
         for guid in mine:
             text = f"GUID {guid} of {show(device.name)} is that of {owners[guid]} interfaces"
-            aside.tell(Problem(where("interfaces"), text), "it tells none of them; correct all but one")
+            aside.tell(Problem(where("interfaces"), text), "it identifies none of them; correct all but one")
         ports = tuple(replace(port, guid=None) if port.guid in twice else port for port in device.interfaces)
         found.append(Found(replace(device, interfaces=ports) if mine else device, where))
     return replace(draft, devices=found)

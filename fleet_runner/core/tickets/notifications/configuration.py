@@ -75,7 +75,7 @@ def _address(row: Section) -> dict[str, Any]:
 
 def _slack(row: Section) -> dict[str, Any]:
     if "url" in row.rows:
-        row.wrong("url", "an address", "url_file, a file of mode 0600: whoever knows a Slack address may post there")
+        row.wrong("url", "an address", "url_file, a file of mode 0600: who knows a Slack address can post there")
     row.known.append("url")
     return {"url_file": row.take("url_file", fields.text, "", needed="url" not in row.rows)}
 

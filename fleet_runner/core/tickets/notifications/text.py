@@ -63,7 +63,7 @@ def span(message: Message) -> str:
     """Return what is said above the items: how many lines there are, from when, and why they come late."""
     lines = message.lines
     if not lines.total:
-        return "This channel works. Nothing happened: somebody tests it."
+        return "This channel works. Nothing happened: this is a test."
     if message.away_at is not None:
         return (
             f"{_lines(lines.total)} while this could not be delivered, since {_moment(message.away_at)}: "

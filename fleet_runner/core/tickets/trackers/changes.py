@@ -58,14 +58,14 @@ def worth(before: Ticket, found: OpenTicket, lately: LatestLines, now: float) ->
     """
     news = [*_remedy(before, found), *_nodes(before.nodes, found.nodes)]
     if not news and _reworded(before, found) and now - lately.changed_at >= REWORDED:
-        news = [f"What is seen has changed: {found.title}"]
+        news = [f"The finding has changed: {found.title}"]
     if news:
         return Act.CHANGED, " ".join(news)
-    return (Act.SEEN, "It is still seen.") if now - lately.at >= AGAIN else None
+    return (Act.SEEN, "The fault is still found.") if now - lately.at >= AGAIN else None
 
 
 def _remedy(before: Ticket, found: OpenTicket) -> list[str]:
-    return [] if before.remedy == found.remedy else [f"It asks for {found.remedy} now, before for {before.remedy}."]
+    return [] if before.remedy == found.remedy else [f"The remedy is now {found.remedy}, before: {before.remedy}."]
 
 
 def _nodes(before: Collection[str], found: Collection[str]) -> list[str]:

@@ -163,7 +163,7 @@ def carries(text: str, marker: str) -> bool:
 
 def _note(change: Change) -> str:
     """Return a line as a note, "" for one that is none."""
-    begins = {Act.CHANGED: "", Act.REOPENED: "Seen again, so it is open again: ", Act.CLOSED: "Closed: "}
+    begins = {Act.CHANGED: "", Act.REOPENED: "Found again, so it is open again: ", Act.CLOSED: "Closed: "}
     begins[Act.NOTED] = f"{change.by}: "
     return f"{begins[change.act]}{change.sentence}" if change.act in begins else ""
 

@@ -22,8 +22,8 @@ RESTING = frozenset({State.ONBOARD, State.TRIAGE, State.DEBUG, State.RMA, State.
 """States that a node leaves when a person says so."""
 
 NOTHING: Mapping[State, str] = {
-    State.REGISTERED: "nothing looks at it before Day 0 has begun",
-    State.RETIRED: "it is retired, and nothing can be asked of it",
+    State.REGISTERED: "it is not checked before Day 0 has begun",
+    State.RETIRED: "it is retired, and no check can be requested",
 }
 """States in which nothing can be asked."""
 
@@ -51,9 +51,9 @@ class ProofStatus(StrEnum):
     """How a ticket stands with its proof."""
 
     OPEN = "to do"
-    ASKED = "proof asked for"
+    ASKED = "check requested"
     REFUSED = "proof refused"
-    RUNNING = "the check runs"
+    RUNNING = "the check is running"
     PASSED = "the check passed"
     SEEN = "still seen"
     UNSURE = "not known"
@@ -86,7 +86,7 @@ def ask(ticket: Ticket, rows: Iterable[Node], stage: Stage | None) -> Ask | str:
     known = sorted(rows, key=lambda row: row.state not in FABRICS)
     able = [row for row in known if row.state not in NOTHING]
     if not known:
-        return "No node or fabric of this ticket is known here any more; an operator closes it."
+        return "No node or fabric of this ticket is known any more: an operator must close it."
     if not able:
         return f"{known[0].name}: {NOTHING[known[0].state]}."
     return _ask(ticket, able[0], stage)
@@ -95,13 +95,13 @@ def ask(ticket: Ticket, rows: Iterable[Node], stage: Stage | None) -> Ask | str:
 def _ask(ticket: Ticket, row: Node, stage: Stage | None) -> Ask | str:
     name, held = row.name, row.conditions.get(Condition.HELD)
     if row.state in FABRICS:
-        return Ask(name, ((IntentKind.RUN, Stage.FABRIC.value),), f"Every link of {name} is looked at now.")
+        return Ask(name, ((IntentKind.RUN, Stage.FABRIC.value),), f"Every link of {name} is checked now.")
     if row.state in RESTING:
         if stage is Stage.WIPE:
-            return f"Only another wipe of {name} proves it, and that cannot be undone: an operator asks for it."
+            return f"Only another wipe of {name} can verify it; it cannot be undone: an operator must request it."
         return _held(name, held) if held is not None else _moved(row, stage)
     looked = _stage(ticket, row, stage)
-    return Ask(name, ((IntentKind.RUN, looked.value),), f"{name} is looked at now ({looked}).")
+    return Ask(name, ((IntentKind.RUN, looked.value),), f"{name} is checked now ({looked}).")
 
 
 def _held(name: str, held: Held) -> str:
@@ -114,10 +114,10 @@ def _moved(row: Node, stage: Stage | None) -> Ask:
     if row.state is State.ONBOARD:
         return Ask(name, (certified,), f"{name} is certified: its parts, power and cabling are verified next.")
     if row.state is State.FIRMWARE_FAILED:
-        return Ask(name, ((IntentKind.RETRY, ""),), f"{name} tries its firmware again.")
+        return Ask(name, ((IntentKind.RETRY, ""),), f"{name} retries its firmware update.")
     if stage in BOOTING:
-        return Ask(name, ((IntentKind.RETRY, ""),), f"{name} is booted anew: coming up proves it.")
-    said = f"{name} is called repaired and certified: its parts, power and cabling are verified next."
+        return Ask(name, ((IntentKind.RETRY, ""),), f"{name} is booted again: it is verified when it is up.")
+    said = f"{name} is marked as repaired and certified: its parts, power and cabling are verified next."
     return Ask(name, ((IntentKind.REPAIRED, ""), certified), said)
 
 
@@ -176,7 +176,7 @@ def standing(ticket: Ticket, said: Claim | None, came: Answers) -> ProofReport:
     if ticket.closed_at is not None:
         return ProofReport(ProofStatus.CLOSED, ticket.closed_because)
     if said is None:
-        return ProofReport(ProofStatus.OPEN, "Nobody has said yet that it is done.")
+        return ProofReport(ProofStatus.OPEN, "Nobody has reported it as done yet.")
     if came.result is not None and came.result.at >= said.at and all(run.ended_at is not None for run in came.runs):
         return _judged(ticket, came.result)
     return _waiting(ticket, said, came)
@@ -191,18 +191,18 @@ def _waiting(ticket: Ticket, said: Claim, came: Answers) -> ProofReport:
     if running is not None:
         return ProofReport(ProofStatus.RUNNING, f"{progress(running, None)}.")
     if ticket.last_seen_at > said.at:
-        return ProofReport(ProofStatus.SEEN, "The fault was seen again after that.")
+        return ProofReport(ProofStatus.SEEN, "The fault was found again after that.")
     if None in came.answers:
         return ProofReport(
-            ProofStatus.ASKED, "The runner has not answered yet; it looks within seconds where it runs."
+            ProofStatus.ASKED, "The runner has not answered yet; a running runner answers within seconds."
         )
     ended = came.runs[-1] if came.runs else None
     if ended is not None:
         return ProofReport(
-            ProofStatus.UNSURE, f"{ended.stage} ended without an answer of {ticket.check}: {_outcome(ended)}."
+            ProofStatus.UNSURE, f"{ended.stage} ended without a result of {ticket.check}: {_outcome(ended)}."
         )
     return ProofReport(
-        ProofStatus.ASKED, "The check is yet to come." if came.answers else "Nothing was asked; it is noted."
+        ProofStatus.ASKED, "The check is still pending." if came.answers else "No check was requested; it is noted."
     )
 
 
@@ -213,7 +213,7 @@ def _outcome(run: Run) -> str:
 def _judged(ticket: Ticket, stored: Stored) -> ProofReport:
     result = stored.result
     if any(finding.fault == ticket.fault for finding in result.findings):
-        return ProofReport(ProofStatus.SEEN, f"{result.check} looked again and still sees it: {result.message}")
+        return ProofReport(ProofStatus.SEEN, f"{result.check} ran again and still finds it: {result.message}")
     if result.verdict is Verdict.PASS:
         return ProofReport(
             ProofStatus.PASSED, f"{result.check} passed: {result.message}. The ticket closes within seconds."

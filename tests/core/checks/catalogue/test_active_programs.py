@@ -97,16 +97,16 @@ def test_a_gpu_that_computes_otherwise_than_most_is_named() -> None:
     result = answer("training", devices({}, trained(), {}, {}), reference=None)
     assert remedies(result) == {"training.corrupt": Remedy.TRIAGE}
     assert result.findings[0].component == "GPU 0000:9b:00.0"
-    assert f"{OTHER} computes wrongly" in result.message
+    assert f"{OTHER} computes wrong results" in result.message
     assert "at step 8 its loss is 0x1.7000000000000p+2, expected 0x1.610edc0000000p+2" in result.message
 
 
 def test_a_loss_that_is_no_number_is_said() -> None:
     """On one of them it is that GPU's; on all of them the training is wrong, or the software."""
-    assert "(it is no number)" in answer("training", devices({}, trained(loss="nan"), {}, {})).message
+    assert "(not a number)" in answer("training", devices({}, trained(loss="nan"), {}, {})).message
     result = answer("training", devices(trained(loss="inf"), trained(loss="inf")))
     assert result.verdict is Verdict.UNKNOWN
-    assert "no number" in result.message
+    assert "not a number" in result.message
 
 
 def test_of_two_that_differ_the_reference_tells_which_is_right() -> None:
@@ -127,7 +127,7 @@ def test_a_gpu_that_does_not_agree_with_itself_is_named() -> None:
     for several in (devices({}, change), devices({}, change, {}, {})):
         result = answer("training", several, reference=None)
         assert remedies(result) == {"training.unsteady": Remedy.TRIAGE}
-        assert f"{OTHER} did not agree with itself in 2 of 12 rounds, from step 4 on" in result.message
+        assert f"{OTHER} gave different results in 2 of 12 rounds, from step 4 on" in result.message
 
 
 def test_all_agree_but_not_with_the_reference() -> None:
@@ -223,10 +223,10 @@ def test_a_wrong_product_names_the_gpu_and_the_type() -> None:
     """One that is not what it must be, or not what it was before."""
     wrong = answer("gemm", products(wrong_rows=3))
     assert remedies(wrong) == {"gemm.wrong": Remedy.TRIAGE}
-    assert f"{OTHER} computes wrongly in bf16: 3 rows" in wrong.message
+    assert f"{OTHER} computes wrong results in bf16: 3 rows" in wrong.message
     unsteady = answer("gemm", products(unsteady=1))
     assert remedies(unsteady) == {"gemm.unsteady": Remedy.TRIAGE}
-    assert f"{OTHER} does not agree with itself in bf16" in unsteady.message
+    assert f"{OTHER} gives different results in bf16" in unsteady.message
 
 
 def test_a_slow_product_is_held_against_its_mark_and_its_neighbours() -> None:
@@ -237,7 +237,7 @@ def test_a_slow_product_is_held_against_its_mark_and_its_neighbours() -> None:
     )
     result = answer("gemm", products(tflops=601))
     assert remedies(result) == {"gemm.slow": Remedy.TRIAGE}
-    assert "multiplies in bf16 with 601 TFLOP/s, expected at least 95%" in result.message
+    assert "reaches in bf16 only 601 TFLOP/s, expected at least 95%" in result.message
     assert answer("gemm", products(tflops=601), tflops_share_min=None).verdict is Verdict.PASS
 
 
@@ -282,7 +282,7 @@ def test_a_group_that_is_wrong_or_slow_is_watched() -> None:
     assert remedies(answer("allreduce", summed(wrong=2))) == {"allreduce.wrong": Remedy.WATCH}
     slow = answer("allreduce", summed(bus_gbps=100))
     assert remedies(slow) == {"allreduce.slow": Remedy.WATCH}
-    assert "a group of 3 nodes adds up with 100 GB/s, expected at least 350 GB/s" in slow.message
+    assert "a group of 3 nodes reaches 100 GB/s, expected at least 350 GB/s" in slow.message
     assert answer("allreduce", summed(bus_gbps=100, backend="gloo")).verdict is Verdict.PASS
 
 

@@ -53,17 +53,17 @@ def test_each_setting_that_is_off_is_named_with_what_is_and_what_should_be() -> 
 @pytest.mark.parametrize(
     ("stand", "future", "verdict", "why"),
     [
-        (None, {"SRIOV": "Enabled"}, UNKNOWN, "SRIOV waits for a reset of the host to be 'Enabled'"),
+        (None, {"SRIOV": "Enabled"}, UNKNOWN, "SRIOV is pending: the next reset of the host sets it to 'Enabled'"),
         (None, {"SRIOV": "Auto"}, FAIL, "SRIOV is 'Disabled', expected 'Enabled'"),
-        (None, None, UNKNOWN, "SRIOV is not in force, and what waits for a reset cannot be read"),
+        (None, None, UNKNOWN, "SRIOV is not in force, and the pending settings cannot be read"),
         (SettingStatus.WAITING, {}, FAIL, "SRIOV is 'Disabled', expected 'Enabled'"),
-        (SettingStatus.WAITING, {**NOW, "SRIOV": "Enabled"}, UNKNOWN, "SRIOV waits"),
+        (SettingStatus.WAITING, {**NOW, "SRIOV": "Enabled"}, UNKNOWN, "SRIOV is pending"),
         (SettingStatus.PLANNED, {}, FAIL, "SRIOV is 'Disabled'"),
         (
             SettingStatus.SETTLED,
             {},
             UNKNOWN,
-            "SRIOV was in force before the boot, which changed it; the next run sets it",
+            "SRIOV was right before the boot and is not now; the next run sets it again",
         ),
         (SettingStatus.FAILED, {"SRIOV": "Enabled"}, FAIL, "SRIOV is 'Disabled'"),
         (SettingStatus.FAILED, None, FAIL, "SRIOV is 'Disabled'"),
@@ -155,7 +155,7 @@ def test_a_profile_that_asks_for_none_condemns_nothing(profile: Any, answer: tup
 @pytest.mark.parametrize(
     ("bodies", "why"),
     [
-        ({}, "the BMC shows no BIOS settings, which it does once the computer has booted; ask it again"),
+        ({}, "the BMC shows no BIOS settings yet; it shows them once the host has booted: check again"),
         ({BIOS: {"Attributes": "x"}}, "the BMC shows no BIOS settings"),
         ({BIOS: {"Attributes": NOW}, "/other": {"Attributes": NOW}}, "several computers have BIOS settings"),
     ],

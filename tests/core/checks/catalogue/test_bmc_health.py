@@ -53,7 +53,7 @@ def test_a_supply_without_a_health_is_as_well_as_its_group(status: dict[str, str
     """And unproven without one that is well."""
     group = SUPPLIES[SUBSYSTEM]["PowerSupplyRedundancy"][0] | {"Status": status}
     result = supplies(SUPPLIES | {SUBSYSTEM: {"PowerSupplyRedundancy": [group]}})
-    assert (result.verdict, result.message) == (Verdict.UNKNOWN, "the BMC tells no health of PSU0")
+    assert (result.verdict, result.message) == (Verdict.UNKNOWN, "the BMC reports no health of PSU0")
 
 
 def test_a_supply_that_answers_with_an_error_is_not_missing() -> None:
@@ -92,7 +92,7 @@ def test_a_group_that_lost_its_redundancy_is_a_persons_case_unless_a_supply_is()
         rows = POWER[f"{CHASSIS}/Power"]["PowerSupplies"]
         bad = power(Redundancy=LOST, PowerSupplies=[rows[0] | values, *rows[1:]])
         assert (bad.verdict, remedies(bad)) == (Verdict.PASS, {"power.redundancy_lost": Remedy.RECORD})
-        assert "not well: Power Supply Bay 1" in bad.findings[0].message
+        assert "not OK: Power Supply Bay 1" in bad.findings[0].message
 
 
 def test_a_bmc_that_tells_of_no_group_is_unknown_where_one_is_expected() -> None:
@@ -167,7 +167,7 @@ def test_a_finding_has_the_bmcs_own_words() -> None:
     """Where it gives conditions."""
     said = bad(Conditions=[{"Message": "VR \x1b[31mfault"}, {}, 7])
     assert health(HGX_GPU_SXM_1=said).message == (
-        "the BMC calls Chassis HGX_GPU_SXM_1 Critical, expected OK: VR \ufffd[31mfault"
+        "the BMC reports Critical for Chassis HGX_GPU_SXM_1, expected OK: VR \ufffd[31mfault"
     )
 
 
@@ -197,7 +197,7 @@ def test_what_answers_with_an_error_or_tells_nothing_is_unknown() -> None:
     texts = {"redfish_health": json.dumps(HEALTH | {"/redfish/v1/Systems/HGX_Baseboard_0": None})}
     assert judged("chassis_health", texts).verdict is Verdict.UNKNOWN
     assert judged("chassis_health", {"redfish_health": '{"/x": {"Status": 7}}'}).message == (
-        "the BMC tells no health of anything"
+        "the BMC reports no health of any part"
     )
 
 

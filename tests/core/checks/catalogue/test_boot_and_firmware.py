@@ -53,7 +53,7 @@ def test_a_boot_under_way_is_unknown(status: str) -> None:
     """It is asked again."""
     result = cloud({"status": status})
     assert result.verdict is Verdict.UNKNOWN
-    assert "asked again" in result.message
+    assert "checked again" in result.message
 
 
 def test_a_degraded_boot_passes_and_is_recorded() -> None:
@@ -94,7 +94,7 @@ def test_a_node_that_did_not_reboot_is_a_case_for_a_person() -> None:
     """The message says how old its boot is."""
     result = rebooted(since=BOOTED + 200)
     assert remedies(result) == {"node.not_rebooted": Remedy.TRIAGE}
-    assert result.message == "the node booted 300 s ago, 198 s before it was to be rebooted"
+    assert result.message == "the node booted 300 s ago, 198 s before its reboot was requested"
 
 
 @given(skew=st.floats(-1e6, 1e6), after=st.floats(-1000, 300))

@@ -163,7 +163,7 @@ def test_a_load_that_died_on_one_gpu_is_its_own_fault() -> None:
     text = DIED.replace("(900 ", "(51200 ") + OK[OK.index("Killing") :].replace("GPU 1: OK", "GPU 1: FAULTY")
     result = burn(text)
     assert remedies(result) == {"gpu_burn.died": Remedy.TRIAGE}
-    assert result.message == "the load on GPU 1 died in the middle"
+    assert result.message == "the load on GPU 1 stopped before its end"
 
 
 def test_gpus_that_were_never_measured_are_in_no_median() -> None:
@@ -172,7 +172,7 @@ def test_gpus_that_were_never_measured_are_in_no_median() -> None:
     summary = "\nTested 3 GPUs:\n\tGPU 0: OK\n\tGPU 1: OK\n\tGPU 2: OK\n"
     result = burn(line + summary)
     assert result.verdict is Verdict.UNKNOWN
-    assert result.message == "the load's output does not tell how fast every GPU was"
+    assert result.message == "the load's output does not show how fast every GPU was"
 
 
 def test_a_load_that_never_began_on_a_gpu_is_unknown() -> None:

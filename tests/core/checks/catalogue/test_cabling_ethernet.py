@@ -140,7 +140,7 @@ def test_a_port_that_hears_nobody_it_can_tell_is_unknown_and_not_missing(rows: t
     """LLDP may be off at the far end; a neighbour without a name may be the right one."""
     result = asked(heard(*rows, SECOND))
     assert result.verdict is Verdict.UNKNOWN
-    assert result.message == "eth0 hears no LLDP neighbour that can be told"
+    assert result.message == "eth0 receives no LLDP neighbour that can be identified"
     assert result.observed["silent"] == ["eth0"]
 
 
@@ -160,7 +160,7 @@ def test_a_breakout_port_is_not_taken_for_the_port_of_its_last_number() -> None:
     """Nor is its cable told to be moved: the design calls no port of the switch like that."""
     result = asked(heard(("eth0", "mgmt-1", "Ethernet4/1", ""), SECOND))
     assert result.verdict is Verdict.UNKNOWN
-    assert result.message.startswith("eth0 hears no LLDP neighbour that can be told")
+    assert result.message.startswith("eth0 receives no LLDP neighbour that can be identified")
 
 
 def test_a_node_without_a_designed_link_has_none_to_fail() -> None:

@@ -126,9 +126,7 @@ def test_what_another_fabric_says_is_no_fault_of_the_node() -> None:
     """Of which most names are not in the design: it is unknown, in a sentence."""
     result = asked(BY_PORT.replace("gpu-01", "other-01").replace("leaf-", "tor-").replace("spine-", "top-"))
     assert (result.verdict, result.findings) == (Verdict.UNKNOWN, ())
-    assert result.message.startswith(
-        "the fabric as gpu-01 sees it: 5 links that are seen are not in the design, 0 are;"
-    )
+    assert result.message.startswith("the fabric as gpu-01 sees it: 5 observed links are not in the design, 0 are;")
 
 
 def test_a_switch_that_is_not_in_service_is_not_missed_and_the_message_says_so() -> None:
@@ -137,7 +135,7 @@ def test_a_switch_that_is_not_in_service_is_not_missed_and_the_message_says_so()
     result = asked(lines, devices=devices)
     assert (result.verdict, result.message) == (
         Verdict.PASS,
-        "InfiniBand links as designed: 1; 1 of devices that are not in service were not looked at",
+        "InfiniBand links as designed: 1; 1 of devices that are not in service were not checked",
     )
     assert result.observed["unsure"] == ["leaf-2"]
 
@@ -237,7 +235,7 @@ def looks(*rails: str, failed: tuple[str, ...] = (), **texts: str) -> str:
 def test_a_rail_of_which_nothing_is_heard_is_unknown() -> None:
     """The other one's faults are told, and prove nothing gone at the silent one."""
     result = asked(rail("leaf-1"), links=RAILS)
-    assert (result.verdict, result.message) == (Verdict.UNKNOWN, "nothing is heard of gpu-01 ib1 to leaf-2 1")
+    assert (result.verdict, result.message) == (Verdict.UNKNOWN, "no data about gpu-01 ib1 to leaf-2 1")
     crossed = asked(renamed(rail("leaf-1"), *SWAPPED[0]), links=RAILS)
     assert [finding.code for finding in crossed.findings] == ["cabling.swap"]
     assert crossed.observed["unsure"] == ["leaf-2"]
@@ -246,8 +244,8 @@ def test_a_rail_of_which_nothing_is_heard_is_unknown() -> None:
 def test_where_nothing_says_which_adapters_lie_in_which_fabric_the_message_says_what_to_declare() -> None:
     text = rail("leaf-1").replace("gpu-01 mlx5_0", "gpu-01 ib0").replace("gpu-02 mlx5_0", "gpu-02 ib0")
     assert asked(text, links=RAILS, profile={}).message == (
-        "nothing is heard of gpu-01 ib1 to leaf-2 1; gpu-01 has ports in 2 fabrics, and not all were read: name its"
-        " adapters in hca_interfaces of its device type's file (docs/cabling.md)"
+        "no data about gpu-01 ib1 to leaf-2 1; gpu-01 has ports in 2 fabrics, and not all were read: name "
+        "its adapters in hca_interfaces of its device type's file (docs/cabling.md)"
     )
 
 
@@ -266,7 +264,7 @@ def test_a_look_that_failed_says_why_and_hides_no_fault_of_the_other_rail() -> N
     result = asked(looks("leaf-1", failed=("leaf-2",)), links=RAILS)
     assert result.verdict is Verdict.UNKNOWN
     assert result.message == (
-        "nothing is heard of gpu-01 ib1 to leaf-2 1;"
+        "no data about gpu-01 ib1 to leaf-2 1;"
         " mlx5_1: ibnetdiscover exited with 1: can not open the port; expected 0"
     )
     late = {"end": "timeout", "rc": 0, "error": "ended after 120 s", "text": ""}

@@ -1,4 +1,4 @@
-"""Do the disks say that they are well."""
+"""Do the disks report good health."""
 
 import json
 from typing import Any
@@ -138,13 +138,13 @@ def test_a_drive_that_does_not_tell_is_unknown_with_the_tools_reason() -> None:
     )
     result = run(CHECKS["disk_health"], readings, EXPECTED)
     assert result.verdict is Verdict.UNKNOWN
-    assert "/dev/nvme0 does not tell its health; the tool said: find: nvme: Permission denied" in result.message
+    assert "/dev/nvme0 does not report its health; the tool said: find: nvme: Permission denied" in result.message
 
 
 def test_a_drive_that_was_not_even_asked_is_unknown() -> None:
     """The kernel knows of two."""
     result = host("disk_health", nvme_smart=SMART[: SMART.index("/dev/nvme1")])
-    assert (result.verdict, "/dev/nvme1 does not tell its health" in result.message) == (Verdict.UNKNOWN, True)
+    assert (result.verdict, "/dev/nvme1 does not report its health" in result.message) == (Verdict.UNKNOWN, True)
 
 
 def test_sata_disks_are_asked_about_only_where_the_profile_does() -> None:

@@ -109,7 +109,7 @@ def test_a_device_that_is_not_in_service_is_not_missed(why: str) -> None:
     result = asked(without("gpu-02"), run, **changed)
     assert result.verdict is Verdict.PASS
     assert result.message == (
-        "InfiniBand links as designed: 4; 2 of devices that are not in service were not looked at"
+        "InfiniBand links as designed: 4; 2 of devices that are not in service were not checked"
     )
     assert result.observed["unsure"] == ["gpu-02"]
     (fault,) = asked(renamed(BY_PORT, *SWAPPED[0]), run, **changed).findings
@@ -260,7 +260,7 @@ def test_a_neighbour_that_hangs_is_unknown_where_that_can_be_told() -> None:
     hanging = "\n".join([*lines, near.partition("==>")[0] + '==>  "Port not available"', ""])
     result = asked(without("gpu-01 mlx5_0"), more={"iblinkinfo": hanging})
     assert (result.verdict, result.findings) == (Verdict.UNKNOWN, ())
-    assert result.message == "nothing is heard of gpu-01 ib0 to leaf-1 1"
+    assert result.message == "no data about gpu-01 ib0 to leaf-1 1"
 
 
 @pytest.mark.parametrize("text", ["", "no such device", "iblinkinfo"])

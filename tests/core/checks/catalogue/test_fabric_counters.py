@@ -40,7 +40,7 @@ def test_a_first_look_passes_whatever_was_counted_and_remembers_it(counts: Count
     """Counters that nobody cleared since the fabric was built say nothing about today."""
     result = look(report(counts))
     assert result.verdict is Verdict.PASS
-    assert result.message == "the counters of 196 ports are remembered; the next look tells what they count"
+    assert result.message == "the counters of 196 ports are stored; the next check shows what they count"
 
 
 @given(pairs)
@@ -70,7 +70,7 @@ def test_symbol_errors_name_both_ends_and_begin_where_they_were_counted() -> Non
     assert [step.split(":")[0] for step in finding.steps] == [
         "At leaf-1 port 1 (h rack N1 U1)",
         "At its other end, gpu-01 port ib0 (h rack A1 U4)",
-        "If the next look at the fabric still sees it, replace the cable with its modules.",
+        "If the next check of the fabric still finds it, replace the cable with its modules.",
     ]
 
 

@@ -66,13 +66,13 @@ def test_counters_that_went_backwards_or_are_full_condemn_nothing() -> None:
     assert full.verdict is Verdict.PASS
     assert full.observed["unknown"] == 1
     assert full.message.endswith(
-        f"nothing is known of 1 whose counters are full or new: 0x{LEAF} port 1 (perfquery -R clears one)"
+        f"1 cannot be judged, their counters are full or new: 0x{LEAF} port 1 (perfquery -R clears one)"
     )
 
 
 def test_a_message_names_a_few_full_counters_only() -> None:
     many: Counts = {(LEAF, port): (65_535, 0) for port in range(1, 6)}
-    assert "nothing is known of 5" in looked(many, many).message
+    assert "5 cannot be judged" in looked(many, many).message
     assert f"0x{LEAF} port 3, …" in looked(many, many).message
 
 
@@ -184,4 +184,4 @@ def test_a_tool_that_failed_is_unknown_whatever_it_printed() -> None:
 def test_a_look_of_the_same_moment_or_of_the_future_is_no_look_before(now: float) -> None:
     result = looked({}, {(LEAF, 1): (90, 0)}, now=now)
     assert result.verdict is Verdict.PASS
-    assert result.message.endswith("the next look tells what they count")
+    assert result.message.endswith("the next check shows what they count")

@@ -26,7 +26,7 @@ def test_what_cannot_be_written_to_is_a_fault(options: str) -> None:
     """The file system gave itself up, or somebody mounted it so."""
     result = host("file_systems", findmnt=MOUNTS.replace("rw,noatime", options))
     assert remedies(result) == {"fs.read_only": Remedy.REBOOT}
-    assert result.message == "/raid (/dev/md1, xfs) is read-only, expected to be written to"
+    assert result.message == "/raid (/dev/md1, xfs) is read-only, expected read-write"
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_file_system_that_fills_is_watched(old: str, new: str, said: str) -> N
 def test_how_full_a_local_file_system_is_must_be_told() -> None:
     """One of a server is not asked: it may hang."""
     assert host("file_systems", df=None).verdict is Verdict.UNKNOWN
-    assert host("file_systems", df=DF.replace("/raid", "/x")).message == "df does not tell how full /raid is"
+    assert host("file_systems", df=DF.replace("/raid", "/x")).message == "df does not report how full /raid is"
     alone = asked("file_systems", {"free_share_min": None, "free_inodes_share_min": None})
     assert host("file_systems", alone, df=None).verdict is Verdict.PASS
 
@@ -96,7 +96,7 @@ def test_lustre_servers_that_were_away_or_threw_the_node_out_are_recorded() -> N
 def test_a_mount_whose_options_are_not_told_is_unknown() -> None:
     """Nobody knows whether it can be written to."""
     silent = MOUNTS.replace('"options": "rw,noatime,attr2"', '"options": null')
-    assert host("file_systems", findmnt=silent).message == "findmnt does not tell how /raid is mounted"
+    assert host("file_systems", findmnt=silent).message == "findmnt does not report how /raid is mounted"
 
 
 @pytest.mark.parametrize("row", [{"target": 3, "options": "rw"}, {"options": "rw"}])

@@ -103,5 +103,5 @@ def test_clocks_and_reasons_that_are_not_told_are_unknown() -> None:
     result = seen("gpu_clocks", ("clocks_event_reason_", "why_"), ("max_clocks>", "most_clocks>"))
     assert result.verdict is Verdict.UNKNOWN
     assert result.message == (
-        f"{GPU} does not tell what slows it; {GPU} does not tell how high its clocks reach (graphics, sm, mem)"
+        f"{GPU} does not report what slows it; {GPU} does not report its maximum clocks (graphics, sm, mem)"
     )

@@ -101,7 +101,7 @@ def test_a_fabric_that_is_not_told_is_unknown(swaps: list[tuple[str, str]], clus
     expected = asked("gpu_fabric", cluster=cluster)
     result = seen("gpu_fabric", *swaps, CLUSTER, expected=expected)
     assert result.verdict is Verdict.UNKNOWN
-    assert "does not tell" in result.message
+    assert "does not report" in result.message
 
 
 def test_gpus_of_one_node_lie_in_one_partition() -> None:
@@ -215,7 +215,7 @@ def test_without_its_log_or_its_version_the_unit_is_judged(leave: str) -> None:
         ([("LoadState=loaded", "LoadState=not-found")], {}, "is not-found on gpu-01"),
         ([("NRestarts=0\n", "")], {}, "how often it was restarted"),
         ([("InactiveExitTimestamp=Thu 2025-02-27 07:13:16 UTC", "InactiveExitTimestamp=n/a")], {}, "have no age"),
-        ([], {"fabric_manager_version": "Fabric Manager version is : 580."}, "its version is not told"),
+        ([], {"fabric_manager_version": "Fabric Manager version is : 580."}, "its version is not reported"),
         ([], {"fabric_manager_unit": "Failed to connect to bus\n"}, "expected a unit's LoadState"),
     ],
 )

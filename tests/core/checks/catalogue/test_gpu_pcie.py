@@ -47,7 +47,7 @@ def test_what_a_link_does_not_tell_is_unknown(swap: tuple[str, str], what: str) 
     """Neither good nor bad."""
     result = seen("gpu_pcie", swap, expected=remembering("gpu_pcie", {"gpus": {PCI: {"replays": 150}}}))
     assert result.verdict is Verdict.UNKNOWN
-    assert result.message == f"{GPU} does not tell its PCIe {what}"
+    assert result.message == f"{GPU} does not report its PCIe {what}"
 
 
 def before(replays: int, rollovers: int = 0, *, over: bool = False) -> dict[str, Any]:

@@ -46,4 +46,4 @@ def test_a_power_that_cannot_be_read_is_unknown() -> None:
     swaps = ((POWER, "<current_power_limit>ERR!"), ("<average_power_draw>68.57 W", "<average_power_draw>[N/A]"))
     result = seen("gpu_power", *swaps, expected=asked("gpu_power", module_watts=1))
     assert result.verdict is Verdict.UNKNOWN
-    assert result.message == f"{GPU} does not tell its power limit, power draw, module's power limit"
+    assert result.message == f"{GPU} does not report its power limit, power draw, module's power limit"

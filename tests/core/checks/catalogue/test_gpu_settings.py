@@ -67,7 +67,7 @@ def test_what_is_not_told_is_unknown_where_the_profile_asks_and_nothing_where_it
     """Each key of the section may be left out."""
     result = seen(NAME, KEYS[key])
     assert result.verdict is Verdict.UNKNOWN
-    assert "not tell" in result.message
+    assert "not report" in result.message
     left = {key: None, "gsp_firmware": None} if key == "drivers" else {key: None}
     assert seen(NAME, KEYS[key], expected=asked(NAME, **left)).verdict is Verdict.PASS
 

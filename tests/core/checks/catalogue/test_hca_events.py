@@ -1,4 +1,4 @@
-"""Did an adapter say since the boot that it, its module or its slot is not well?"""
+"""Did an adapter report a fault of itself, its module or its slot since the boot?"""
 
 import pytest
 

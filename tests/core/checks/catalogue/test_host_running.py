@@ -174,7 +174,7 @@ def test_many_old_zombies_are_watched() -> None:
     many = "".join(f"Z   {5000 + nth}    1201  1005    9000 job\n" for nth in range(101))
     result = host("processes", ps=PS + many)
     assert remedies(result) == {"process.zombies": Remedy.WATCH}
-    assert "101 processes ended more than 5 min ago" in result.message
+    assert "101 processes have been zombies for more than 5 min" in result.message
     assert "and 96 more" in result.message
 
 

@@ -101,7 +101,7 @@ def test_an_adapter_that_is_not_there_has_the_key_of_the_bill_of_materials() -> 
 def test_a_second_port_is_named_with_its_number() -> None:
     """An adapter with two ports, of which the profile names the second."""
     expected = changed("hca_interfaces", {"mlx5_0": "ib0", "mlx5_1/2": "ib1"})
-    assert "mlx5_1/2 tells nothing" in judged("ib_ports", {"infiniband": json.dumps(PORTS)}, expected).message
+    assert "mlx5_1/2 reports nothing" in judged("ib_ports", {"infiniband": json.dumps(PORTS)}, expected).message
     two = {key.replace("mlx5_1/ports/1", "mlx5_1/ports/2"): value for key, value in PORTS.items()}
     two |= {"/sys/class/infiniband/mlx5_1/ports/2/rate": "100 Gb/sec (2X HDR)"}
     result = judged("ib_ports", {"infiniband": json.dumps(two)}, expected)
@@ -121,14 +121,14 @@ def test_what_a_port_does_not_tell_is_unknown(name: str) -> None:
     """A file that could not be read."""
     result = ports(**{name: None})
     assert result.verdict is Verdict.UNKNOWN
-    assert "mlx5_1 tells no" in result.message
+    assert "mlx5_1 reports no" in result.message
 
 
 def test_a_port_without_counters_is_unknown() -> None:
     """Then nobody knows what its cable does."""
     left = {key: value for key, value in PORTS.items() if "mlx5_1" not in key or "counters" not in key}
     result = judged("ib_ports", {"infiniband": json.dumps(left)})
-    assert (result.verdict, result.message) == (Verdict.UNKNOWN, "mlx5_1 counts nothing that can be read")
+    assert (result.verdict, result.message) == (Verdict.UNKNOWN, "mlx5_1 has no readable counter")
 
 
 def test_the_first_look_only_remembers() -> None:

@@ -112,7 +112,7 @@ def test_an_earlier_kernels_last_words_are_recorded() -> None:
     result = host("kernel_log", pstore=json.dumps(left))
     assert (result.verdict, remedies(result)) == (Verdict.PASS, {"kernel.crashed": Remedy.RECORD})
     assert result.findings[0].message == (
-        f"an earlier kernel died: not syncing: Fatal machine check; {path}1 has its last words"
+        f"the previous kernel crashed: not syncing: Fatal machine check; {path}1 has its last log lines"
     )
     assert host("kernel_log", pstore=None).findings == ()
 

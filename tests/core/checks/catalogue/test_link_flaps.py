@@ -103,7 +103,7 @@ def test_losses_at_no_readable_time_are_said() -> None:
     line = "Mar  2 06:18:01 gpu-01 systemd-networkd[5398]: ib6: lost carrier\n"
     result = asked(log=line * 6)
     assert result.verdict is Verdict.UNKNOWN
-    assert result.message == "ib6 lost its carrier 6 times at no readable time"
+    assert result.message == "ib6 lost its carrier 6 times at unreadable times"
     assert asked(60, 120, 180, log=line).verdict is Verdict.FAIL
 
 

@@ -18,7 +18,7 @@ def test_an_uncorrected_error_names_its_module() -> None:
     assert remedies(result) == {"memory.uncorrected": Remedy.TRIAGE}
     (finding,) = result.findings
     assert finding.component == LABEL
-    assert "(channel 0 slot 0) made 1 errors" in finding.message
+    assert "(channel 0 slot 0) made 1 uncorrected errors" in finding.message
     assert len(finding.steps) == 3
 
 
@@ -82,7 +82,7 @@ def test_a_controller_that_counts_nothing_is_none() -> None:
 def test_a_count_that_was_not_read_is_unknown() -> None:
     """Half an answer is none."""
     result = host("memory_errors", edac=edited(EDAC, dimm1__dimm_ue_count=None))
-    assert result.message == "EDAC does not tell the errors of DIMM CPU_SrcID#0_MC#0_Chan#1_DIMM#0"
+    assert result.message == "EDAC does not report the errors of DIMM CPU_SrcID#0_MC#0_Chan#1_DIMM#0"
     assert host("memory_errors", edac=edited(EDAC, mc0__mc_name=None)).verdict is Verdict.PASS
 
 

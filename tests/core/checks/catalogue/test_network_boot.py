@@ -166,7 +166,7 @@ def test_what_the_boot_service_could_not_give_is_never_the_nodes_fault(last: Mil
 def test_a_boot_that_had_its_one_chance_is_made_anew(code: str) -> None:
     result = verdict(came_to(Milestone.CLOUD_INIT), refused=(refused(code),))
     assert result.verdict is Verdict.UNKNOWN
-    assert result.message.endswith("; it is booted anew")
+    assert result.message.endswith("; it is booted again")
 
 
 @pytest.mark.parametrize("code", ["unarmed", "limited"])
@@ -202,7 +202,7 @@ def test_a_boot_service_that_began_while_a_node_waited_may_have_missed_what_it_a
     result = verdict(come, beats=HEARD | {STARTED: READ_AT - 500})
     assert result.verdict is Verdict.UNKNOWN
     into = READ_AT - 500 - max(come.reached.values(), default=ARMED)
-    assert f"but a boot service began to serve only {into:.0f} s into that" in result.message
+    assert f"but a boot service started only {into:.0f} s after that step began" in result.message
     assert verdict(come, beats=HEARD | {STARTED: ARMED - 1}).verdict is Verdict.FAIL
 
 
@@ -219,7 +219,7 @@ def test_a_node_that_is_alone_is_not_blamed_for_the_server_that_gives_iPXE() -> 
 def test_without_a_dhcp_server_that_tells_nobody_knows_whether_a_node_asked() -> None:
     result = verdict(boot(), beats={"boot": READ_AT, "dhcp": READ_AT - 7200})
     assert result.verdict is Verdict.UNKNOWN
-    assert "no DHCP server told of a lease lately" in result.message
+    assert "no DHCP server reported a lease lately" in result.message
     assert "within 1020 s" in result.message
 
 
@@ -228,7 +228,7 @@ def test_nodes_that_stop_together_accuse_the_boot_path_until_one_comes_past(last
     come = came_to(last)
     result = verdict(come, stuck=("gpu-02", "gpu-03", "gpu-04"), passed="")
     assert result.verdict is Verdict.UNKNOWN
-    assert "3 other nodes wait at the same place (gpu-02, gpu-03), and none came past it" in result.message
+    assert "3 other nodes wait at the same place (gpu-02, gpu-03), and none got past it" in result.message
     assert verdict(come, stuck=("gpu-02", "gpu-03"), passed="gpu-05").verdict is Verdict.FAIL
     assert verdict(come, stuck=("gpu-02",)).verdict is Verdict.FAIL
 

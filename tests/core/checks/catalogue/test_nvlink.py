@@ -64,7 +64,7 @@ def test_the_last_gpus_list_may_be_cut_unless_its_counters_agree() -> None:
     only = STATUS[:SECOND]
     short = only.replace("\t Link 3: 26.562 GB/s\n", "")
     assert linked(short).verdict is Verdict.UNKNOWN
-    assert "tells 3 of 4 NVLinks" in linked(short).message
+    assert "lists 3 of 4 NVLinks" in linked(short).message
     assert linked(short, None).verdict is Verdict.UNKNOWN
     counted = "".join(line for line in ERRORS.splitlines(keepends=True) if "Link 3" not in line)
     assert remedies(linked(short, counted)) == {"nvlink.down": Remedy.REBOOT}
@@ -81,7 +81,7 @@ def test_a_named_link_that_is_down_counts_though_the_list_may_be_cut() -> None:
     [
         (text_of("nvlink/status_mig.txt"), "not supported for Devices in MIG mode"),
         (STATUS[:SECOND].split("\n")[0] + "\nDevice does not have or support Nvlink\n", "not have or support"),
-        (STATUS[:SECOND].split("\n")[0] + "\n", "tells 0 of 4 NVLinks"),
+        (STATUS[:SECOND].split("\n")[0] + "\n", "lists 0 of 4 NVLinks"),
         (STATUS[SECOND:], "does not list GPU"),
         ("Driver/library version mismatch\n", "names 0 GPUs"),
         (STATUS + STATUS, "names 2 GPUs in 4 places"),

@@ -34,20 +34,20 @@ def was(celsius: object, seconds: float) -> dict[str, Any]:
 
 def test_modules_that_are_well_pass_and_are_remembered() -> None:
     result = asked(OPTICAL)
-    assert (result.verdict, result.message) == (Verdict.PASS, "the modules of 1 adapters are well")
+    assert (result.verdict, result.message) == (Verdict.PASS, "the modules of 1 adapters are within their limits")
     assert result.observed["celsius"] == {"mlx5_0": 61.0}
 
 
 def test_copper_has_nothing_to_judge() -> None:
-    assert asked(COPPER).message == "no adapter has a module that measures"
+    assert asked(COPPER).message == "no adapter has a module that reports measurements"
 
 
 @pytest.mark.parametrize(
     ("celsius", "why"),
     [
-        ("71 [-10..80]", "its module has 71 °C, expected at most 70"),
-        ("-12 [-10..80]", "its module has -12 °C, outside of its own range -10 to 80"),
-        ("66 [0..65]", "its module has 66 °C, outside of its own range 0 to 65"),
+        ("71 [-10..80]", "its module is at 71 °C, expected at most 70"),
+        ("-12 [-10..80]", "its module is at -12 °C, outside of its own range -10 to 80"),
+        ("66 [0..65]", "its module is at 66 °C, outside of its own range 0 to 65"),
     ],
 )
 def test_a_module_that_is_too_warm_or_too_cold_is_a_fault(celsius: str, why: str) -> None:
@@ -146,7 +146,7 @@ def test_an_adapter_that_could_not_be_asked_says_why(answer: object, says: str) 
 def test_a_fleet_without_the_tool_leaves_the_section_out_and_passes() -> None:
     """It is not UNKNOWN for ever in every sweep."""
     result = asked("", profile={"hca_interfaces": PROFILE["hca_interfaces"]})
-    assert (result.verdict, result.message) == (Verdict.PASS, "the profile asks for nothing of the modules (optics)")
+    assert (result.verdict, result.message) == (Verdict.PASS, "the profile has no limits for modules (optics)")
 
 
 def test_a_section_that_cannot_be_read_is_unknown_and_names_its_key() -> None:

@@ -38,7 +38,7 @@ def told(*pids: object, at: object = NOW - 3) -> dict[str, str]:
 def test_a_node_that_only_our_tests_use_is_idle() -> None:
     """A person's reboot need not wait for them."""
     result = judged(used("7", "8"), told(7, 8))
-    assert (result.verdict, result.message) == (Verdict.PASS, "no GPU is in use, but by tests of ours")
+    assert (result.verdict, result.message) == (Verdict.PASS, "no GPU is in use, except by fleet-runner's own tests")
     assert result.observed["in_use"] is False
     assert result.observed["ours"] == 2 * SMI.count("<processes>")
 
@@ -52,7 +52,7 @@ def test_load_without_a_process_beside_our_tests_is_a_tenants() -> None:
 def test_a_tenant_beside_our_tests_uses_the_node() -> None:
     result = judged(used("7", "9"), told(7))
     assert result.observed["in_use"] is True
-    assert result.message.endswith(", beside tests of ours")
+    assert result.message.endswith(", besides fleet-runner's own tests")
 
 
 @pytest.mark.parametrize(

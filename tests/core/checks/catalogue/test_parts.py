@@ -151,7 +151,7 @@ def test_a_model_that_is_not_told_is_unknown() -> None:
     """N/A is no model."""
     result = gpus(SMI.replace("NVIDIA H100 80GB HBM3", "N/A", 1))
     assert result.verdict is Verdict.UNKNOWN
-    assert "does not tell its model" in result.message
+    assert "does not report its model" in result.message
 
 
 def test_any_model_will_do_where_the_profile_names_none() -> None:

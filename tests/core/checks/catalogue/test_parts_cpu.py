@@ -57,7 +57,7 @@ def test_what_lscpu_does_not_tell_is_unknown_where_the_profile_asks() -> None:
     """A dash stands there for clusters without sockets."""
     text = SEEN.replace('Socket(s):", "data": "2"', 'Socket(s):", "data": "-"')
     result = host("parts_cpu", lscpu=text)
-    assert (result.verdict, result.message) == (Verdict.UNKNOWN, "lscpu does not tell sockets")
+    assert (result.verdict, result.message) == (Verdict.UNKNOWN, "lscpu does not report sockets")
 
 
 def test_only_sockets_must_be_asked_for() -> None:

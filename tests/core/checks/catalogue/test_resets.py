@@ -62,13 +62,16 @@ def test_a_service_that_runs_again_passes() -> None:
         (told(ONE, trouble="no service is known"), "no service is known"),
         (told(ONE, check=True), f"GPU {FIRST} would be reset for xid.48"),
         (told(SERVICE, check=True), "the service would be restarted for it"),
-        (told(ONE, holders=["python3 (4711)"]), "python3 (4711) holds GPUs; nothing was reset"),
-        (told(ONE, commands=[]), "does not say that it was begun"),
+        (told(ONE, holders=["python3 (4711)"]), "python3 (4711) uses GPUs; nothing was reset"),
+        (told(ONE, commands=[]), "does not show that it began"),
         (told(ONE, commands=[{"rc": 4, "output": "Insufficient permissions"}]), "it must be run by root"),
         (told(ONE, commands=[{"rc": 127}]), "it is not on the node"),
-        (told(ONE, commands=[{"rc": 255, "output": "GPU 0: In use by another client"}]), "somebody holds the GPUs"),
+        (
+            told(ONE, commands=[{"rc": 255, "output": "GPU 0: In use by another client"}]),
+            "nvidia-smi says that the GPUs are in use",
+        ),
         (told(SERVICE, error="x.service is not on this node"), "x.service is not on this node"),
-        (told(SERVICE, units={"x.service": "activating"}), "x.service is activating; ask again"),
+        (told(SERVICE, units={"x.service": "activating"}), "x.service is activating; check again"),
     ],
 )
 def test_what_is_no_fault_of_the_node_is_unknown(progress: str, words: str) -> None:

@@ -58,7 +58,7 @@ def test_a_node_of_kubernetes_is_read_too() -> None:
     [
         ({"trouble": "slurmctld does not answer\x1b[2J"}, "slurmctld does not answer\ufffd"),
         ({"did": "drain", "said": {"shown": IDLE, "queued": ""}}, "was drained, but its scheduler shows it idle"),
-        ({"did": "resume", "said": {"shown": drained(OURS), "queued": ""}}, "was given back, but"),
+        ({"did": "resume", "said": {"shown": drained(OURS), "queued": ""}}, "was resumed, but"),
         ({"said": "x"}, "expected an object"),
         ({"said": {}}, "expected the node n1"),
         ({"scheduler": "pbs", "said": {}}, "expected slurm or kubernetes"),

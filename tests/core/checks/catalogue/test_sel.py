@@ -1,4 +1,4 @@
-"""Did the server log a hardware fault since the node came to its state?"""
+"""Did the server log a hardware fault since the node entered its state?"""
 
 import json
 from pathlib import Path

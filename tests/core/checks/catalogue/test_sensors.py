@@ -84,7 +84,7 @@ def test_a_sensor_that_tells_nothing_is_unknown(rows: tuple[str, str, str]) -> N
     """Neither a reading nor a health."""
     result = row(rows[0], rows[1], **{rows[2]: None, "Status": {"State": "Enabled"}})
     assert result.verdict is Verdict.UNKNOWN
-    assert f"{rows[1]} tells neither" in result.message
+    assert f"{rows[1]} reports neither" in result.message
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_sensor_that_is_called_bad_and_reads_nothing_is_unknown(
     """A DPU's BMC calls the sensor of an empty cage Critical; nothing is too warm there."""
     result = row(rows, name, **{reading: None, "Status": {"Health": health, "State": "Enabled"}})
     assert (result.verdict, result.findings) == (Verdict.UNKNOWN, ())
-    assert f"{name} is called {health} and tells no reading" in result.message
+    assert f"{name} is called {health} and gives no reading" in result.message
 
 
 def test_an_absent_sensor_is_none() -> None:
@@ -150,7 +150,7 @@ def test_a_fan_that_is_absent_is_missing_only_where_one_is_missed() -> None:
 def test_fewer_fans_than_the_profile_knows_prove_nothing() -> None:
     """None is seen to be gone."""
     result = told(BODIES, changed("sensors", WANTED | {"fans": 10}))
-    assert result.message == "the BMC tells of 3 fans, expected 10"
+    assert result.message == "the BMC reports 3 fans, expected 10"
 
 
 @pytest.mark.parametrize(
@@ -229,5 +229,5 @@ def test_a_resource_that_answers_with_an_error_is_unknown() -> None:
 def test_a_bmc_without_any_sensor_is_unknown() -> None:
     """No server has none."""
     assert told({"/x": {}}, changed("sensors", {"celsius_margin": 5})).message == (
-        "the BMC tells no temperature, fan or voltage"
+        "the BMC reports no temperature, fan or voltage"
     )

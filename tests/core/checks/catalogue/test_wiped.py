@@ -49,7 +49,7 @@ def test_each_device_that_cannot_be_erased_is_a_fault_of_its_own_with_its_step()
 def test_a_disk_that_is_missing_is_a_fault() -> None:
     result = wiped(device("done"), missing=[{"what": "S9", "why": "the disk with serial S9 is not there"}])
     assert (result.verdict, result.findings[0].code) == (Verdict.FAIL, "wipe.missing")
-    assert "serial S9 is not there: what it holds is not erased" in result.message
+    assert "serial S9 is not there: its data is not erased" in result.message
 
 
 def test_a_device_that_cannot_be_read_makes_a_pass_unknown_but_excuses_no_fault() -> None:

@@ -51,7 +51,7 @@ def test_an_event_that_came_again_is_counted_and_dated() -> None:
 def test_a_critical_entry_that_no_rule_knows_is_for_a_person() -> None:
     found = read(json.dumps(ENTRY | {"Message": "EC_STRAP_MISMATCH", "SensorType": "x"}))
     assert asking(found) == {}
-    assert found.unsure[0].endswith("a critical entry that no row knows: a person reads it")
+    assert found.unsure[0].endswith("a critical entry of an unknown kind: a person reads it")
 
 
 def test_of_many_resources_only_the_logs_of_faults_count() -> None:

@@ -27,7 +27,7 @@ def test_another_remedy_or_a_further_node_is_told_at_once() -> None:
     """Whatever was told a moment ago."""
     assert worth(BEFORE, replace(SAME, remedy="RMA"), JUST_NOW, NOW) == (
         Act.CHANGED,
-        "It asks for RMA now, before for RECABLE.",
+        "The remedy is now RMA, before: RECABLE.",
     )
     assert worth(BEFORE, replace(SAME, nodes=("leaf-1", "gpu-01")), JUST_NOW, NOW) == (
         Act.CHANGED,
@@ -41,7 +41,7 @@ def test_other_words_are_told_once_an_hour() -> None:
     assert worth(BEFORE, reworded, JUST_NOW, NOW) is None
     assert worth(BEFORE, reworded, LatestLines(NOW - 300.0, NOW - REWORDED), NOW) == (
         Act.CHANGED,
-        "What is seen has changed: gpu-01: 13 faults",
+        "The finding has changed: gpu-01: 13 faults",
     )
 
 

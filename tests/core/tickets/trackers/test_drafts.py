@@ -104,12 +104,12 @@ def test_an_update_tells_each_line_that_is_news_in_one_note() -> None:
         "Now A.",
         "ann: Hm.",
         "Closed: It passes.",
-        "Seen again, so it is open again: It is back.",
+        "Found again, so it is open again: It is back.",
     ]
     assert (told.newest, told.rewritten, told.mark) == (6, True, mark(drafted().marker, 6))
     known = Link(5, "desk", told=2, digest=drafted().digest)
     rest = update(drafted(), known, lines, said=4)
-    assert rest.note.splitlines() == ["Closed: It passes.", "Seen again, so it is open again: It is back."]
+    assert rest.note.splitlines() == ["Closed: It passes.", "Found again, so it is open again: It is back."]
     assert not rest.rewritten
 
 

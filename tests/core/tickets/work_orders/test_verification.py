@@ -61,8 +61,8 @@ def test_every_state_says_something() -> None:
 def test_why_nothing_can_be_asked_is_said() -> None:
     assert "retired" in str(asked(State.RETIRED))
     assert "Day 0" in str(asked(State.REGISTERED))
-    assert "an operator asks for it" in str(asked(State.TRIAGE, Stage.WIPE))
-    assert "an operator closes it" in str(verification.ask(OTHER, [], None))
+    assert "an operator must request it" in str(asked(State.TRIAGE, Stage.WIPE))
+    assert "an operator must close it" in str(verification.ask(OTHER, [], None))
     for reason, said in (("fans", "held by bob (fans)"), ("", "no reason given")):
         assert said in str(verification.ask(OTHER, [node(State.ONBOARD, held=Held(0.0, reason, "bob"))], None))
 
@@ -82,8 +82,8 @@ def change(act: Act, sentence: str = "", at: float = 20.0) -> Change:
 
 
 def test_who_said_that_it_is_done_is_known_again() -> None:
-    noted = change(Act.NOTED, verification.told("n is looked at now.", (3, 14), "a plug"))
-    assert noted.sentence == "Done: n is looked at now. (request 3, 14) What was done: a plug"
+    noted = change(Act.NOTED, verification.told("n is checked now.", (3, 14), "a plug"))
+    assert noted.sentence == "Done: n is checked now. (request 3, 14) What was done: a plug"
     assert verification.claim([change(Act.OPENED), noted, change(Act.SEEN)]) == Claim(
         20.0, "alice", noted.sentence, (3, 14)
     )
@@ -119,16 +119,16 @@ def stored(verdict: Verdict, fault: str = "", at: float = 25.0) -> Stored:
     ("came", "stand", "words"),
     [
         (Answers((None,)), ProofStatus.ASKED, "has not answered yet"),
-        (Answers(), ProofStatus.ASKED, "Nothing was asked"),
-        (Answers(((True, "cabling starts."),)), ProofStatus.ASKED, "yet to come"),
+        (Answers(), ProofStatus.ASKED, "No check was requested"),
+        (Answers(((True, "cabling starts."),)), ProofStatus.ASKED, "still pending"),
         (Answers(((False, "It is held."),)), ProofStatus.REFUSED, "It is held."),
         (Answers(((True, ""),), (run(None),)), ProofStatus.RUNNING, "cabling runs"),
         (Answers(((True, ""),), (run(None),), stored(Verdict.PASS)), ProofStatus.RUNNING, "cabling runs"),
         (Answers(((True, ""),), (run(Outcome.PASSED),), stored(Verdict.PASS)), ProofStatus.PASSED, "passed: so"),
-        (Answers(((True, ""),), (), stored(Verdict.FAIL, TICKET.fault)), ProofStatus.SEEN, "still sees it"),
+        (Answers(((True, ""),), (), stored(Verdict.FAIL, TICKET.fault)), ProofStatus.SEEN, "still finds it"),
         (Answers(((True, ""),), (), stored(Verdict.FAIL, "another")), ProofStatus.UNSURE, "says FAIL"),
         (Answers(((True, ""),), (), stored(Verdict.UNKNOWN)), ProofStatus.UNSURE, "says UNKNOWN"),
-        (Answers(((True, ""),), (run(Outcome.LOST),), stored(Verdict.PASS, at=9.0)), ProofStatus.UNSURE, "answer of"),
+        (Answers(((True, ""),), (run(Outcome.LOST),), stored(Verdict.PASS, at=9.0)), ProofStatus.UNSURE, "result of"),
         (Answers(((True, ""),), (run(Outcome.UNKNOWN, "no ssh."),)), ProofStatus.UNSURE, "no ssh."),
     ],
 )

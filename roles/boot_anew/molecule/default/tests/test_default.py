@@ -13,4 +13,4 @@ def test_the_node_was_power_cycled_once_and_boots_from_where_it_always_does() ->
 def test_it_was_waited_for_until_it_had_booted() -> None:
     """It says that it has booted since, and had not before."""
     assert found.verdicts() == {"rebooted": found.PASS}
-    assert all("has booted since it was to" in each.message for each in found.results()["rebooted"])
+    assert all("after its reboot was requested" in each.message for each in found.results()["rebooted"])

@@ -1,4 +1,4 @@
-"""What the role left behind: nothing on the node, and in the spool that it has booted since it was to."""
+"""What the role left behind: nothing on the node, and in the spool that it has booted since its reboot was requested."""
 
 from tests.scenario import found
 
@@ -6,7 +6,7 @@ from tests.scenario import found
 def test_the_boot_was_held_against_the_moment_from_which_one_counts() -> None:
     """Without that moment any boot would do, and the message would not say so."""
     assert found.verdicts() == {"rebooted": found.PASS}
-    assert all("has booted since it was to" in each.message for each in found.results()["rebooted"])
+    assert all("after its reboot was requested" in each.message for each in found.results()["rebooted"])
 
 
 def test_the_node_was_asked_when_it_booted() -> None:
