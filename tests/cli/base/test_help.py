@@ -12,7 +12,7 @@ from tests.cli.conftest import Type
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 
-OF_A_FLEET = ("sqlalchemy", "pydantic_settings", "structlog", "yaml", "fleet_runner.adapters.store")
+OF_A_FLEET = ("sqlalchemy", "fleet_runner.settings", "structlog", "yaml", "fleet_runner.adapters.store")
 """What takes most of a command's time; to read a command line takes pydantic alone."""
 
 HEAVY = ("sqlalchemy", "pydantic", "structlog", "ansible", "fleet_runner.adapters", "fleet_runner.reconcile")
