@@ -302,6 +302,14 @@ class Settings(BaseModel):
         return self.inventory or self.project_dir / "inventory" / "fleet.yml"
 
     @property
+    def policy(self) -> Path | None:
+        """Return the policy file in use: the one that is named, else policy.yml beside the inventory, if any."""
+        if self.policy_file is not None:
+            return self.policy_file
+        beside = self.inventory_file.parent / "policy.yml"
+        return beside if beside.is_file() else None
+
+    @property
     def places(self) -> tuple[Path, ...]:
         """Return the folders that hold playbooks/ and roles/; of two of one name, the one of the first is used."""
         return tuple(dict.fromkeys(place for place in (self.overrides_dir, self.project_dir) if place is not None))

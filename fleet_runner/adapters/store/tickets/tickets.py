@@ -1,7 +1,6 @@
 """Tickets: one a fault; seen again instead of opened twice, and opened again when a closed one's fault returns."""
 
 from collections.abc import Mapping
-from itertools import groupby
 from typing import Any
 
 from sqlalchemy import BindParameter, ColumnElement, Connection, Row, Select, bindparam, select, update
@@ -10,7 +9,7 @@ from fleet_runner.adapters.store.engine import bounds, database
 from fleet_runner.adapters.store.engine.columns import Words
 from fleet_runner.adapters.store.lifecycle import nodes
 from fleet_runner.adapters.store.schema.core import ticket_nodes, tickets
-from fleet_runner.adapters.store.tickets import outbox
+from fleet_runner.adapters.store.tickets import outbox, rows
 from fleet_runner.core.base.errors import ConflictError
 from fleet_runner.core.lifecycle.actions import CloseTicket, OpenTicket
 from fleet_runner.core.lifecycle.runs import Entry, Ticket
@@ -170,23 +169,4 @@ _OPEN_OF = query(bindparam("node", type_=Words), open_only=True)
 def _collect(
     connection: Connection, wanted: Select[Any], given: Mapping[str, str] | None = None
 ) -> tuple[Ticket, ...]:
-    rows = sorted(connection.execute(wanted, given).all(), key=lambda row: (row.id, row.node or ""))
-    return tuple(_ticket(list(group)) for _, group in groupby(rows, key=lambda row: row.id))
-
-
-def _ticket(rows: list[Row[Any]]) -> Ticket:
-    row = rows[0]
-    return Ticket(
-        id=row.id,
-        fault=row.fault,
-        check=row.check,
-        title=row.title,
-        body=row.body,
-        nodes=tuple(named.node for named in rows if named.node is not None),
-        remedy=row.remedy,
-        opened_at=row.opened_at,
-        seen=row.seen,
-        last_seen_at=row.last_seen_at,
-        closed_at=row.closed_at,
-        closed_because=row.closed_because,
-    )
+    return rows.tickets(connection.execute(wanted, given).all())
