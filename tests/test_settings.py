@@ -242,3 +242,15 @@ def test_networks_of_bmcs_are_read_when_the_settings_are(monkeypatch: pytest.Mon
     monkeypatch.setenv("FLEET_BMC_NETWORKS", "10.8.0.0/16, bmc")
     with pytest.raises(SettingsError, match="FLEET_BMC_NETWORKS: 'bmc' is no network, expected some like"):
         settings.load()
+
+
+def test_a_variable_of_a_table_is_json_and_adds_to_the_files(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("lemon_weights = { tickets = 2.0, people = 1.0 }\n")
+    monkeypatch.setenv("fleet_lemon_weights", '{"tickets": 7}')
+    assert settings.load().lemon_weights == {"tickets": 7.0, "people": 1.0}
+    monkeypatch.setenv("fleet_lemon_weights", "tickets=7")
+    with pytest.raises(SettingsError, match=r"variable FLEET_LEMON_WEIGHTS: expected JSON .* found 'tickets=7'"):
+        settings.load()
+    monkeypatch.setenv("fleet_lemon_weights", "[7]")
+    with pytest.raises(SettingsError, match="FLEET_LEMON_WEIGHTS: Input should be a valid dictionary"):
+        settings.load()

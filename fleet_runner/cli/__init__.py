@@ -33,10 +33,10 @@ AUTOMATION = "Control automation"
 RUN = "Run fleet-runner"
 
 COMMANDS = {
-    "status": Named(SEE, "lifecycle.show:status", "List nodes: state, since when, what is next"),
+    "status": Named(SEE, "lifecycle.status:status", "List nodes: state, since when, what is next"),
     "node": Named(SEE, "lifecycle.show:node", "Show one node or fabric: state, checks, tickets"),
     "explain": Named(SEE, "lifecycle.show:explain", "Explain why a node is in its state"),
-    "tickets": Named(SEE, "lifecycle.show:tickets", "List open tickets: one per physical fix"),
+    "tickets": Named(SEE, "tickets.listing:tickets", "List open tickets: one per physical fix"),
     "history": Named(SEE, "lifecycle.show:history", "List what happened to a node, oldest first"),
     "results": Named(SEE, "checks.results:results", "List check results, newest first"),
     "evidence": Named(SEE, "lifecycle.show:evidence", "Print one piece of evidence as it was read"),

@@ -4,6 +4,7 @@ The file is the one FLEET_CONFIG names, else `fleet.toml` in the working directo
 wins over the file. Relative paths in the file are relative to the file.
 """
 
+import json
 import os
 import tomllib
 from collections.abc import Mapping
@@ -29,6 +30,9 @@ BMCs' credentials, which no file with settings may hold."""
 EARLIER = Path("~/.local/state/fleet-runner")
 """Where every fleet of a user had its store by default, whichever its settings were."""
 
+TABLES = frozenset({"lemon_weights"})
+"""Settings that are tables in the file."""
+
 NEAR = 0.55
 """How alike (difflib's ratio) the name of a variable is to a setting's before it is taken for a slip of the pen."""
 
@@ -37,7 +41,7 @@ def load(**overrides: Any) -> Settings:
     """Read the settings, or say in one error which one is unusable and where it comes from."""
     file = config_file()
     try:
-        found = Settings(**overrides)
+        found = Settings(**{**_written(file), **overrides})
     except ValidationError as error:
         raise SettingsError(_refused(error.errors()[0], file, overrides)) from error
     except ValueError as error:
@@ -52,6 +56,33 @@ def load(**overrides: Any) -> Settings:
         paths.setdefault("overrides_dir", file.parent)
     source = found.source if "://" in found.source else str((here / Path(found.source).expanduser()).resolve())
     return found.model_copy(update={**paths, "source": source})
+
+
+def _written(file: Path | None) -> dict[str, Any]:
+    """Return what file and variables say; a variable wins, in a table entry by entry. ValueError: it is no TOML."""
+    filed = tomllib.loads(file.read_text(encoding="utf-8")) if file is not None else {}
+    found = filed | _from_environment()
+    for name in TABLES & found.keys():
+        if isinstance(filed.get(name), dict) and isinstance(found[name], dict):
+            found[name] = filed[name] | found[name]
+    return found
+
+
+def _from_environment() -> dict[str, Any]:
+    """Return what variables say, in capitals or not; those of tables are JSON."""
+    told = {name.lower(): value for name, value in os.environ.items()}
+    found: dict[str, Any] = {
+        name: told[variable] for name in Settings.model_fields if (variable := f"{PREFIX.lower()}{name}") in told
+    }
+    for name in TABLES & found.keys():
+        try:
+            found[name] = json.loads(found[name])
+        except ValueError as error:
+            shown = f"{PREFIX}{name.upper()}"
+            raise SettingsError(
+                f'variable {shown}: expected JSON like {{"name": 1}}, found {found[name]!r} ({error})'
+            ) from error
+    return found
 
 
 def _moved(state: Path, file: Path | None) -> None:

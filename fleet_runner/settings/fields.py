@@ -4,9 +4,8 @@ import os
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.reliability.lemons.weights import SIGNALS
@@ -46,10 +45,10 @@ def config_file() -> Path | None:
     return path.resolve() if path.is_file() else None
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """Every setting, with its default. Seconds are seconds, shares are between 0 and 1."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     project_dir: Path = Field(PROJECT_DIR, description="holds playbooks/, roles/, plugins/ and ansible.cfg")
     overrides_dir: Path | None = Field(
@@ -305,6 +304,14 @@ class Settings(BaseSettings):
         return self.inventory or self.project_dir / "inventory" / "fleet.yml"
 
     @property
+    def policy(self) -> Path | None:
+        """Return the policy file in use: the one that is named, else policy.yml beside the inventory, if any."""
+        if self.policy_file is not None:
+            return self.policy_file
+        beside = self.inventory_file.parent / "policy.yml"
+        return beside if beside.is_file() else None
+
+    @property
     def places(self) -> tuple[Path, ...]:
         """Return the folders that hold playbooks/ and roles/; of two of one name, the one of the first is used."""
         return tuple(dict.fromkeys(place for place in (self.overrides_dir, self.project_dir) if place is not None))
@@ -328,17 +335,3 @@ class Settings(BaseSettings):
     def batches_dir(self) -> Path:
         """Return where running batches keep their files."""
         return self.state_dir / "batches"
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments win over variables, variables over the file."""
-        del dotenv_settings, file_secret_settings
-        file = TomlConfigSettingsSource(settings_cls, config_file())
-        return (init_settings, env_settings, file)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.budgets.circuit_breaker import BEFORE, Breaker
+from fleet_runner.core.budgets.breaker import Breaker
+from fleet_runner.core.budgets.circuit_breaker import BEFORE
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.lifecycle.runs import Entry, IntentKind
 from fleet_runner.core.lifecycle.states import STATES, Condition, Stage, State

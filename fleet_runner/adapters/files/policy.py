@@ -12,9 +12,6 @@ from fleet_runner.core.faults.rules.policy import PolicyError
 from fleet_runner.core.faults.rules.rules import DEFAULT, Rules
 from fleet_runner.settings import Settings
 
-NAME = "policy.yml"
-"""The file's name beside the inventory, where the settings name none."""
-
 Stamp = tuple[str, int, int] | None
 """Name, size and time of the file; None where there is none."""
 
@@ -39,14 +36,6 @@ class Checked:
     slips: tuple[Problem, ...] = ()
 
 
-def file(settings: Settings) -> Path | None:
-    """Return the policy file in use: the one that the settings name, else the one beside the inventory, if any."""
-    if settings.policy_file is not None:
-        return settings.policy_file
-    beside = settings.inventory_file.parent / NAME
-    return beside if beside.is_file() else None
-
-
 def stamp(path: Path | None) -> Stamp:
     """Return what changes whenever a policy file does."""
     try:
@@ -62,7 +51,7 @@ def rules(settings: Settings) -> Rules:
     Raises:
         SettingsError: it cannot be read, or says something that cannot be meant.
     """
-    return read(file(settings))
+    return read(settings.policy)
 
 
 def read(path: Path | None) -> Rules:

@@ -14,14 +14,13 @@ from fleet_runner.core.access.api import (
     Ended,
     EvidenceText,
     NodeRequest,
-    NodeSummary,
-    Overview,
     Page,
     Queue,
     RequestTaken,
     Schedules,
     TicketDetail,
 )
+from fleet_runner.core.access.overview import NodeSummary, Overview
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.boot.boots import Boot
 from fleet_runner.core.faults.escalation import Attempt

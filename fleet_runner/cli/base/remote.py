@@ -1,30 +1,36 @@
 """What follows from the settings of whoever looks after the fleet: of this machine, or of a server's."""
 
+import sys
 import time
 from typing import TYPE_CHECKING
 
-from fleet_runner.adapters.remote import Remote
 from fleet_runner.cli.base.session import whoami
-from fleet_runner.core.access.api import NodeSummary, Overview, Queue, Schedules
 from fleet_runner.core.base.errors import FleetError
-from fleet_runner.core.lifecycle.runs import Node
-from fleet_runner.core.reliability.trends.answers import Ahead
-from fleet_runner.core.tickets.trackers.links import Link
 
 if TYPE_CHECKING:
+    from fleet_runner.adapters.remote import Remote
     from fleet_runner.adapters.store import Store
+    from fleet_runner.core.access.api import Queue, Schedules
+    from fleet_runner.core.access.overview import NodeSummary, Overview
+    from fleet_runner.core.lifecycle.runs import Node
+    from fleet_runner.core.reliability.trends.answers import Ahead
+    from fleet_runner.core.tickets.trackers.links import Link
     from fleet_runner.settings import Settings
 
 LOOK, LOOK_AFAR = 0.5, 5.0
 """Seconds between two looks of one who watches; a server is asked for each by all who do."""
 
 
-def remote(store: object) -> Remote | None:
-    """Return the server that is asked, None where the store is here."""
+def remote(store: object) -> "Remote | None":
+    """Return the server that is asked, None where the store is here: then nobody has imported what asks servers."""
+    if "fleet_runner.adapters.remote" not in sys.modules:
+        return None
+    from fleet_runner.adapters.remote import Remote  # noqa: PLC0415  most commands need none of this
+
     return store if isinstance(store, Remote) else None
 
 
-def overview(settings: "Settings", store: "Store") -> Overview:
+def overview(settings: "Settings", store: "Store") -> "Overview":
     """Return how the fleet is looked after now."""
     far = remote(store)
     if far is not None:
@@ -34,7 +40,7 @@ def overview(settings: "Settings", store: "Store") -> Overview:
     return remote_answers.overview(settings, store, time.time())
 
 
-def standing(settings: "Settings", store: "Store", node: Node) -> NodeSummary:
+def standing(settings: "Settings", store: "Store", node: "Node") -> "NodeSummary":
     """Return what stands of a node, what was tried and what comes next, and why it waits in the queue."""
     far = remote(store)
     if far is not None:
@@ -44,7 +50,17 @@ def standing(settings: "Settings", store: "Store", node: Node) -> NodeSummary:
     return remote_answers.standing(settings, store, node, time.time())
 
 
-def ahead(store: "Store", node: Node) -> Ahead:
+def alarms(settings: "Settings", store: "Store", node: "Node") -> "NodeSummary":
+    """Return what stands of a node, and why it waits in the queue; a server says more, which costs it nothing."""
+    far = remote(store)
+    if far is not None:
+        return far.standing(node.name)
+    from fleet_runner.reconcile.loop import remote_answers  # noqa: PLC0415  most commands need none of this
+
+    return remote_answers.alarms(settings, store, node, time.time())
+
+
+def ahead(store: "Store", node: "Node") -> "Ahead":
     """Return what is foreseen of a node."""
     far = remote(store)
     if far is not None:
@@ -54,7 +70,7 @@ def ahead(store: "Store", node: Node) -> Ahead:
     return remote_answers.ahead(store, node)
 
 
-def queue(settings: "Settings", store: "Store") -> Queue:
+def queue(settings: "Settings", store: "Store") -> "Queue":
     """Return every batch that has not ended, and why what waits does."""
     far = remote(store)
     if far is not None:
@@ -64,7 +80,7 @@ def queue(settings: "Settings", store: "Store") -> Queue:
     return remote_answers.queue(settings, store)
 
 
-def schedules(settings: "Settings", store: "Store") -> Schedules:
+def schedules(settings: "Settings", store: "Store") -> "Schedules":
     """Return every schedule and how it stands."""
     far = remote(store)
     if far is not None:
@@ -74,7 +90,7 @@ def schedules(settings: "Settings", store: "Store") -> Schedules:
     return remote_answers.schedules(settings, store)
 
 
-def links(settings: "Settings", store: "Store", number: int) -> tuple[Link, ...]:
+def links(settings: "Settings", store: "Store", number: int) -> "tuple[Link, ...]":
     """Return where a ticket lives, or will."""
     far = remote(store)
     if far is None:

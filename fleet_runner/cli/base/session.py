@@ -79,8 +79,7 @@ def _may_ask_afar(command: str) -> None:
 @contextmanager
 def opened(*, create: bool = False) -> "Iterator[tuple[Settings, Store]]":
     """Open the settings' store for the length of a command, or what stands for a server's, where one is named."""
-    from fleet_runner import settings  # noqa: PLC0415  a third of a second, which commands without a store spare
-    from fleet_runner.adapters.store import Store  # noqa: PLC0415  likewise
+    from fleet_runner import settings  # noqa: PLC0415  time that commands without a store spare
 
     for sentence in settings.strays():
         errors.print(f"warning: {sentence}", markup=False, soft_wrap=True)
@@ -93,13 +92,26 @@ def opened(*, create: bool = False) -> "Iterator[tuple[Settings, Store]]":
         _may_ask_afar(typed.command)
         store = cast("Store", reached(found, server))
     else:
-        store = Store.create(found.store_url) if create else Store.open(found.store_url, reading=True)
+        store = _created(found.store_url) if create else _opened(found.store_url)
         if store.refusal:
             errors.print(f"warning: read-only: {store.refusal}", markup=False, soft_wrap=True)
     try:
         yield found, store
     finally:
         store.close()
+
+
+def _created(url: str) -> "Store":
+    from fleet_runner.adapters.store import Store  # noqa: PLC0415  likewise
+
+    return Store.create(url)
+
+
+def _opened(url: str) -> "Store":
+    """Open a store to look at it; SQLAlchemy is loaded once something else is asked than its reader knows."""
+    from fleet_runner.adapters.store.reader import reader  # noqa: PLC0415  likewise
+
+    return reader.opened(url)
 
 
 @contextmanager

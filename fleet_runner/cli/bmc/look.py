@@ -7,9 +7,9 @@ import typer
 from rich.text import Text
 
 from fleet_runner.adapters.files import bmc_trees
+from fleet_runner.cli.base.options import Json
 from fleet_runner.cli.base.session import Exit, console, errors, print_json
 from fleet_runner.cli.bmc.reading import Access, Ca, Fingerprint, Insecure, User, read
-from fleet_runner.cli.lifecycle.show import Json
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.bmc.look import Look
 from fleet_runner.core.bmc.look import look as judged

@@ -10,7 +10,8 @@ from rich.text import Text
 from fleet_runner.adapters.source import Reader
 from fleet_runner.cli.base.session import Exit, console, opened, print_json, stamp, whoami
 from fleet_runner.core.base.errors import FleetError
-from fleet_runner.core.budgets import circuit_breaker, disruption_budget
+from fleet_runner.core.budgets import disruption_budget
+from fleet_runner.core.budgets.breaker import refusal
 from fleet_runner.reconcile.budgets.allowance import limits, measured
 from fleet_runner.reconcile.faults.policy import Policy
 
@@ -53,7 +54,7 @@ def show(json: Json = False) -> None:
         elif known is None:
             console.print("closed: automation takes nodes out of service, within the budget")
         else:
-            console.print(circuit_breaker.refusal(known), markup=False, soft_wrap=True)
+            console.print(refusal(known), markup=False, soft_wrap=True)
             if known.trial:
                 console.print(f"tried since {stamp(known.tried_at)}; it opened: {known.because}", markup=False)
 

@@ -12,8 +12,8 @@ from rich.table import Table
 
 from fleet_runner import settings
 from fleet_runner.adapters.files import policy as policy_file
+from fleet_runner.cli.base.options import Json
 from fleet_runner.cli.base.session import Exit, age, console, errors, opened, print_json
-from fleet_runner.cli.lifecycle.show import Json
 from fleet_runner.core.base.errors import FleetError, StoreError
 from fleet_runner.core.faults.rules import policy as reading
 from fleet_runner.core.faults.rules.rule import SAID, Rule
@@ -50,7 +50,7 @@ def check(
     json: Json = False,
 ) -> None:
     """Check a policy file: one line for each error, with file and line first. Exit code 1 if there is any."""
-    path = file or policy_file.file(settings.load())
+    path = file or settings.load().policy
     if path is None:
         raise FleetError(
             "no policy file is in use, so the built-in rules apply; name one: fleet-runner policy check FILE"

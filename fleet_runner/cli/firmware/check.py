@@ -13,8 +13,8 @@ import typer
 from fleet_runner import settings
 from fleet_runner.adapters.files import catalogues
 from fleet_runner.adapters.files.catalogues import CatalogueProblem
+from fleet_runner.cli.base.options import Json
 from fleet_runner.cli.base.session import Exit, console, errors, print_json
-from fleet_runner.cli.lifecycle.show import Json
 from fleet_runner.core.base.errors import FleetError
 
 SOON = 2.0

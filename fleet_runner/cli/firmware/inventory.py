@@ -8,9 +8,9 @@ from rich.text import Text
 
 from fleet_runner.adapters import redfish
 from fleet_runner.adapters.redfish.updates import Updates
+from fleet_runner.cli.base.options import Json
 from fleet_runner.cli.base.session import console, errors, opened, print_json
 from fleet_runner.cli.firmware import bmc as asking
-from fleet_runner.cli.lifecycle.show import Json
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.firmware import inventory

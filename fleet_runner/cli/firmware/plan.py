@@ -11,9 +11,9 @@ from rich.padding import Padding
 from rich.text import Text
 
 from fleet_runner.adapters import redfish
+from fleet_runner.cli.base.options import Json
 from fleet_runner.cli.base.session import Exit, age, console, explained, opened, print_json
 from fleet_runner.cli.firmware import bmc as asking
-from fleet_runner.cli.lifecycle.show import Json
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.firmware import bios_text
 from fleet_runner.core.firmware.progress_text import Report

@@ -10,10 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.cli.base.options import Json
 from fleet_runner.cli.base.session import age, console, known, opened, print_json, stamp
 from fleet_runner.cli.firmware import flash_text
 from fleet_runner.cli.firmware.flash_text import Opened
-from fleet_runner.cli.lifecycle.show import Json
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.firmware.flash import End, Flash
 from fleet_runner.core.firmware.flash_text import since, what

@@ -3,19 +3,20 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import median
+from typing import TYPE_CHECKING
 
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import age
-from fleet_runner.cli.boot.progress import place
-from fleet_runner.core.boot.boots import Boot
 from fleet_runner.core.cabling.fabrics import FABRIC
 from fleet_runner.core.lifecycle.runs import Node, Run
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
+
+if TYPE_CHECKING:
+    from fleet_runner.adapters.store import Store
+    from fleet_runner.core.boot.boots import Boot
 
 COLOURS: dict[State, str] = {
     State.REGISTERED: "dim",
@@ -48,7 +49,7 @@ def board(
     runs: Mapping[str, Run],
     now: float,
     usual: Mapping[Stage, float] | None = None,
-    boots: Mapping[str, Boot] | None = None,
+    boots: "Mapping[str, Boot] | None" = None,
 ) -> Group:
     """Return one line a node (state, since, conditions, what happens now), then one a fabric, the counts above.
 
@@ -102,7 +103,7 @@ def bar(run: Run, width: int = 10) -> str:
     return "█" * full + "░" * (width - full)
 
 
-def _now(node: Node, run: Run | None, usual: Mapping[Stage, float], boot: Boot | None) -> Text:
+def _now(node: Node, run: Run | None, usual: Mapping[Stage, float], boot: "Boot | None") -> Text:
     text = Text()
     for condition in Condition:
         if condition in node.conditions:
@@ -110,9 +111,15 @@ def _now(node: Node, run: Run | None, usual: Mapping[Stage, float], boot: Boot |
             remedy = detail.partition("\n")[0]
             text.append(f"{condition}{f'({remedy})' if remedy else ''} ", style="bold yellow")
     if run is not None:
-        booting = f", boot: {place(boot)}" if boot is not None and run.stage in BOOTS else ""
+        booting = _booting(boot) if boot is not None and run.stage in BOOTS else ""
         return text.append(_progress(run, booting, usual.get(run.stage)))
     return text.append(node.waiting)
+
+
+def _booting(boot: "Boot") -> str:
+    from fleet_runner.cli.boot.progress import place  # noqa: PLC0415  few nodes boot at a time
+
+    return f", boot: {place(boot)}"
 
 
 def _progress(run: Run, booting: str, seconds: float | None) -> str:
@@ -121,7 +128,11 @@ def _progress(run: Run, booting: str, seconds: float | None) -> str:
     return counted if seconds is None else f"{counted}, usually {seconds:.0f} s"
 
 
-def usual(store: Store, runs: Iterable[Run]) -> dict[Stage, float]:
+def usual(store: "Store", runs: Iterable[Run]) -> dict[Stage, float]:
     """Return the usual length, in seconds, of each stage that runs now: the median of its past runs."""
     past = {stage: store.durations(stage) for stage in {run.stage for run in runs}}
+    if not past:
+        return {}
+    from statistics import median  # noqa: PLC0415  it takes longer than the table
+
     return {stage: median(seconds) for stage, seconds in past.items() if seconds}

@@ -12,7 +12,8 @@ from fleet_runner.cli.base import remote
 from fleet_runner.cli.base.session import Exit, age, console, opened, plain, print_json, whoami
 from fleet_runner.core.access.api import Batch
 from fleet_runner.core.base.errors import FleetError
-from fleet_runner.core.inventory.placement import Runner, Switch, resumable
+from fleet_runner.core.inventory.placement import Runner
+from fleet_runner.core.inventory.switch import Switch, resumable
 from fleet_runner.reconcile.lifecycle import queue as queueing
 from fleet_runner.reconcile.loop.single_instance import served
 

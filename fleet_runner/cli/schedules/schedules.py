@@ -9,9 +9,10 @@ from rich.text import Text
 from fleet_runner.cli.base import remote
 from fleet_runner.cli.base.session import Exit, age, console, explained, opened, print_json, stamp, whoami
 from fleet_runner.cli.lifecycle.board import brief
-from fleet_runner.core.access.api import Paused, Scheduled
+from fleet_runner.core.access.api import Scheduled
+from fleet_runner.core.access.overview import Paused
 from fleet_runner.core.base.errors import FleetError
-from fleet_runner.core.inventory.placement import Switch
+from fleet_runner.core.inventory.switch import Switch
 from fleet_runner.core.schedules.known import KNOWN
 from fleet_runner.core.schedules.schedule import Scope
 from fleet_runner.reconcile.loop.leader import described

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from fleet_runner import settings
 from fleet_runner.adapters.plays import project
+from fleet_runner.cli.base.options import Json
 from fleet_runner.cli.base.session import console, print_json
-from fleet_runner.cli.lifecycle.show import Json
 from fleet_runner.settings import Settings
 
 

@@ -11,7 +11,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.remote import links
 from fleet_runner.cli.base.session import Exit, age, console, opened, print_json, stamp, whoami
 from fleet_runner.cli.base.wrapped import say
-from fleet_runner.cli.lifecycle import show as reading
+from fleet_runner.cli.tickets import listing
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.lifecycle.runs import Ticket
 from fleet_runner.core.tickets.trackers.changes import Act
@@ -31,7 +31,7 @@ def ticket() -> None:
     """See what technicians have to do, and where else it is written."""
 
 
-app.command("list")(reading.tickets)
+app.command("list")(listing.tickets)
 
 
 @app.command()
@@ -43,7 +43,7 @@ def show(number: Number, *, json: Json = False) -> None:
         if json:
             print_json({"ticket": found, "changes": changes, "elsewhere": elsewhere})
             return
-        for line in reading.words_of_ticket(found).splitlines():
+        for line in listing.words_of_ticket(found).splitlines():
             indent = line[: len(line) - len(line.lstrip())]
             say(line.lstrip(), first=indent, rest=f"{indent}  ")
         for change in changes:

@@ -3,14 +3,12 @@
 Times are seconds since the epoch (UTC), as floats.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from fleet_runner.core.budgets.circuit_breaker import Breaker
+from fleet_runner.core.access.overview import Paused
 from fleet_runner.core.firmware.rollout import Rollout
 from fleet_runner.core.firmware.turns import Member
-from fleet_runner.core.inventory.placement import Switch
 from fleet_runner.core.lifecycle.runs import IntentKind, Node, Ticket
 from fleet_runner.core.tickets.trackers.changes import Change
 from fleet_runner.core.tickets.trackers.links import Link
@@ -65,56 +63,6 @@ class NodeRequest:
     detail: str = ""
     accepted: bool | None = None
     answer: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Paused:
-    """Something that a person switched off: what, when, who and why."""
-
-    name: str
-    at: float
-    by: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """What everybody should know first; `kind` is "bad", "unsure", or "calm" where all is well."""
-
-    words: str
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """How the fleet is looked after now; `notices` say it in sentences.
-
-    `unserved_since` is since when something is due that nobody does, null where somebody does. `heard` is when each
-    part of the boot path was last heard of. `policy` says why the policy file cannot be used, "" where it can.
-    `breaker` is null while it is closed. `waits` says of each node whose batch nobody has taken why that is. `mode`
-    says how far automation may go, and where.
-    """
-
-    at: float
-    release: str
-    unserved_since: float | None = None
-    paused_queue: Paused | None = None
-    paused_schedules: Mapping[str, Paused] = field(default_factory=dict[str, Paused])
-    heard: Mapping[str, float] = field(default_factory=dict[str, float])
-    breaker: Breaker | None = None
-    policy: str = ""
-    waits: Mapping[str, str] = field(default_factory=dict[str, str])
-    notices: tuple[Notice, ...] = ()
-    mode: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class NodeSummary:
-    """What stands of a node, what was tried and what comes next, a sentence each; `waits` is why it is in a queue."""
-
-    alarms: tuple[str, ...] = ()
-    remedies: tuple[str, ...] = ()
-    waits: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,8 +219,3 @@ class TenantNode:
     back_by: float | None = None
     served: float | None = None
     happened: tuple[Happening, ...] = ()
-
-
-def paused(switch: Switch | None) -> Paused | None:
-    """Return who switched something off, if somebody did."""
-    return Paused(*switch) if switch is not None else None

@@ -6,10 +6,10 @@ driver, a service, power, or a check that is wrong. Then a remedy on every node 
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from typing import NamedTuple
 
+from fleet_runner.core.budgets.breaker import Breaker
 from fleet_runner.core.budgets.circuit_breaker_limits import Limits
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.needs import calls, waived
@@ -45,25 +45,6 @@ class Disruption(NamedTuple):
 
     anew: bool
     may_try: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Breaker:
-    """A breaker that is open; half open from `pause` seconds on. A closed one is None.
-
-    `trial` is the one node that is let through then, since `tried_at`; "" where none is.
-    """
-
-    opened_at: float
-    because: str
-    pause: float
-    trial: str = ""
-    tried_at: float = 0.0
-
-    @property
-    def half_open_at(self) -> float:
-        """Return when one node may be tried (epoch seconds)."""
-        return self.opened_at + self.pause
 
 
 def asked(view: View, actions: Collection[Action]) -> Disruption | None:
@@ -165,17 +146,6 @@ def is_over(breaker: Breaker, wants: Collection[Want], serving: int, limits: Lim
     return untried and not trips(wants, serving, limits)
 
 
-def refusal(breaker: Breaker) -> str:
-    """Say why automation takes no node out now, and what ends that."""
-    since = f"since {_stamp(breaker.opened_at)}"
-    if breaker.trial:
-        return f"the circuit breaker is half open {since}: {breaker.trial} is tried first"
-    return (
-        f"the circuit breaker is open {since}, one node is tried from {_stamp(breaker.half_open_at)} on: "
-        f"{breaker.because}"
-    )
-
-
 def _is_ours(action: SetCondition) -> bool:
     return action.condition is Condition.PENDING and action.held.by == RUNNER
 
@@ -189,7 +159,3 @@ def _some(names: Iterable[str]) -> str:
     known = sorted(names)
     more = f" and {len(known) - FEW} more" if len(known) > FEW else ""
     return f"{', '.join(known[:FEW])}{more}"
-
-
-def _stamp(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"

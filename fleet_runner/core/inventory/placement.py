@@ -3,25 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import Any
 
 from fleet_runner.core.cabling.fabrics import Fabric
 from fleet_runner.core.inventory.records import Fleet, rack_key
+from fleet_runner.core.inventory.switch import Switch, stopped
 
 SOON = "a runner is about to take it"
 """What nothing keeps a batch from."""
 
 Reach = tuple[str, ...]
 """Patterns of places; without any, every place is reached."""
-
-
-class Switch(NamedTuple):
-    """Something that a person switched off."""
-
-    name: str
-    at: float
-    by: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +122,6 @@ def apart(places: Sequence[str], able: Sequence[Runner]) -> bool:
     together = any(reaches_all(runner.places, places) for runner in able)
     singly = all(any(reaches(runner.places, where) for runner in able) for where in places)
     return bool(places) and singly and not together
-
-
-def stopped(paused: Switch) -> str:
-    """Say who paused the queue, and why."""
-    return f"the queue is paused by {paused.by}: {paused.reason}"
-
-
-def resumable(paused: Switch) -> str:
-    """Say who paused the queue and why, and how it goes on."""
-    words = stopped(paused)
-    return f"{words[0].upper()}{words[1:]}. To continue: fleet-runner queue resume"
 
 
 def waits(parcel: BatchSummary, able: Sequence[Runner], paused: Switch | None) -> str:

@@ -14,12 +14,12 @@ import structlog
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.plural import counted
 from fleet_runner.core.budgets import circuit_breaker, disruption_budget
-from fleet_runner.core.budgets.circuit_breaker import Breaker
+from fleet_runner.core.budgets.breaker import Breaker
 from fleet_runner.core.faults.rules.rules import Rules
 from fleet_runner.core.firmware import slots
 from fleet_runner.core.firmware.rollout import number, refusal
-from fleet_runner.core.inventory.placement import stopped
 from fleet_runner.core.inventory.records import Fleet
+from fleet_runner.core.inventory.switch import stopped
 from fleet_runner.core.lifecycle.actions import Action, Decision, Move, OpenRun
 from fleet_runner.core.lifecycle.decisions import decide, withhold
 from fleet_runner.core.lifecycle.pending import is_automatic

@@ -25,7 +25,7 @@ class Policy:
         Raises:
             SettingsError: it cannot be used, and there are no rules yet that could stay in use.
         """
-        path = policy.file(settings)
+        path = settings.policy
         stamp = policy.stamp(path)
         if self.known is not None and self.known[0] == stamp:
             return self.known[1]
@@ -41,5 +41,5 @@ class Policy:
 
     def _read(self, path: Path | None) -> Rules:
         if path is None and self.known is not None:
-            raise SettingsError(f"{policy.NAME} is gone; put it back, or write {{}} for the built-in rules")
+            raise SettingsError("policy.yml is gone; put it back, or write {} for the built-in rules")
         return policy.read(path)

@@ -2,21 +2,21 @@
 
 import time
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from fleet_runner.adapters.files import policy
-from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.durations import age
 from fleet_runner.core.base.errors import SettingsError
-from fleet_runner.core.faults.escalation import Attempt
-from fleet_runner.core.faults.needs import needed, waived
-from fleet_runner.core.faults.rules.rules import DEFAULT, Rules
 from fleet_runner.core.faults.signals.alarm import UNPROVEN, Alarm
 from fleet_runner.core.lifecycle.runs import Node
-from fleet_runner.core.lifecycle.view import View
 from fleet_runner.settings import Settings
 
+if TYPE_CHECKING:
+    from fleet_runner.adapters.store import Store
+    from fleet_runner.core.faults.escalation import Attempt
+    from fleet_runner.core.faults.rules.rules import Rules
 
-def told(alarm: Alarm, rules: Rules, node: Node, now: float) -> str:
+
+def told(alarm: Alarm, rules: "Rules", node: Node, now: float) -> str:
     """Say what is known of an alarm, what follows from it, and which rule says so."""
     following = rules.of(node.device_type, alarm.code)
     source = rules.sayings(node.device_type, alarm.code).get("remedy")
@@ -29,8 +29,11 @@ def told(alarm: Alarm, rules: Rules, node: Node, now: float) -> str:
     return f"alarm {named(alarm)}: {alarm.message} ({times}, told by {alarm.source}) → {state}"
 
 
-def remedies(settings: Settings, store: Store, node: Node, now: float | None = None) -> list[str]:
+def remedies(settings: Settings, store: "Store", node: Node, now: float | None = None) -> list[str]:
     """Say what stands of a node, what was tried for it, and what it needs now by the rules and the ladder."""
+    from fleet_runner.core.faults.needs import needed, waived  # noqa: PLC0415  `status` needs only the alarms' names
+    from fleet_runner.core.lifecycle.view import View  # noqa: PLC0415  likewise
+
     now = time.time() if now is None else now
     rules = rules_in_use(settings)
     alarms = store.alarms(node.name)
@@ -42,14 +45,20 @@ def remedies(settings: Settings, store: Store, node: Node, now: float | None = N
     return lines + ([f"needed: {need.remedy}: {need.reason}"] if need is not None else [])
 
 
-def alarm_lines(settings: Settings, store: Store, node: Node, now: float) -> list[str]:
+def alarm_lines(settings: Settings, store: "Store", node: Node, now: float) -> list[str]:
     """Say what stands of a node."""
+    alarms = store.alarms(node.name)
+    if not alarms:
+        return []
     rules = rules_in_use(settings)
-    return [told(alarm, rules, node, now) for alarm in store.alarms(node.name)]
+    return [told(alarm, rules, node, now) for alarm in alarms]
 
 
-def rules_in_use(settings: Settings) -> Rules:
+def rules_in_use(settings: Settings) -> "Rules":
     """What is shown of a node must not fail because of the policy file: the built-in rules stand in for it."""
+    from fleet_runner.adapters.files import policy  # noqa: PLC0415  likewise
+    from fleet_runner.core.faults.rules.rules import DEFAULT  # noqa: PLC0415  likewise
+
     try:
         return policy.rules(settings)
     except SettingsError:
@@ -61,7 +70,7 @@ def named(alarm: Alarm) -> str:
     return f"{alarm.code} of {alarm.component}" if alarm.component else alarm.code
 
 
-def _tried(attempt: Attempt) -> str:
+def _tried(attempt: "Attempt") -> str:
     if attempt.ended_at is None:
         came = "goes on"
     elif attempt.helped is None:

@@ -2,17 +2,19 @@
 
 import time
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fleet_runner.adapters.plays import engine
 from fleet_runner.adapters.plays.engine import BatchState
-from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.inventory.placement import SOON, Runner, living, waits
 from fleet_runner.reconcile.lifecycle.batches import AGAIN, in_line
 from fleet_runner.reconcile.loop.leader import described
 from fleet_runner.reconcile.loop.single_instance import served
 from fleet_runner.settings import Settings
+
+if TYPE_CHECKING:
+    from fleet_runner.adapters.store import Store
 
 
 class Line(NamedTuple):
@@ -32,12 +34,12 @@ class Line(NamedTuple):
     why: str
 
 
-def queue(settings: Settings, store: Store) -> list[Line]:
+def queue(settings: Settings, store: "Store") -> list[Line]:
     """Return every batch that has not ended."""
     return _shared(settings, store) if store.shared else _embedded(settings, store)
 
 
-def queued(settings: Settings, store: Store) -> dict[str, str]:
+def queued(settings: Settings, store: "Store") -> dict[str, str]:
     """Say of each node whose batch nobody has taken why that is; nothing where it is about to be."""
     if not store.shared:
         return {}
@@ -45,7 +47,7 @@ def queued(settings: Settings, store: Store) -> dict[str, str]:
     return {node: f"{line.stage} waits: {line.why}" for line in waiting for node in line.nodes}
 
 
-def runners(settings: Settings, store: Store) -> tuple[Runner, ...]:
+def runners(settings: Settings, store: "Store") -> tuple[Runner, ...]:
     """Return who runs: with SQLite this machine, where it serves, for nobody else can."""
     if store.shared:
         return store.runners()
@@ -53,7 +55,7 @@ def runners(settings: Settings, store: Store) -> tuple[Runner, ...]:
     return (replace(described(settings), places=(), used=used),) if served(settings) else ()
 
 
-def deciding(settings: Settings, store: Store) -> str:
+def deciding(settings: Settings, store: "Store") -> str:
     """Return which runner decides, "" where none does."""
     return store.deciding() if store.shared else described(settings).id
 
@@ -68,7 +70,7 @@ def standing(runner: Runner, decides: str, seconds: float) -> str:
     return "decides" if runner.id == decides else "runs"
 
 
-def stop(settings: Settings, store: Store, batch: str, because: tuple[str, str]) -> None:
+def stop(settings: Settings, store: "Store", batch: str, because: tuple[str, str]) -> None:
     """End a batch wherever it runs; one that nobody began never will be. `because` is by whom and why.
 
     Raises:
@@ -85,7 +87,7 @@ def stop(settings: Settings, store: Store, batch: str, because: tuple[str, str])
         raise FleetError(f"batch {batch} has ended already; its nodes are decided at the next tick")
 
 
-def _shared(settings: Settings, store: Store) -> list[Line]:
+def _shared(settings: Settings, store: "Store") -> list[Line]:
     known, paused = living(store.runners(), settings.lease_seconds), store.queue_paused()
     lines: list[Line] = []
     for parcel in store.parcels():
@@ -96,7 +98,7 @@ def _shared(settings: Settings, store: Store) -> list[Line]:
     return lines
 
 
-def _embedded(settings: Settings, store: Store) -> list[Line]:
+def _embedded(settings: Settings, store: "Store") -> list[Line]:
     """Return the batches of the embedded engine, as their folders on this machine tell."""
     now, found = time.time(), dict[str, list[Any]]()
     for run in store.open_runs():

@@ -1,17 +1,20 @@
 """Whether the store that is served is this fleet's: looked at before anything is decided by it."""
 
 import secrets
+from typing import TYPE_CHECKING
 
 from fleet_runner.adapters.files import store_identity
 from fleet_runner.adapters.logs import log
-from fleet_runner.adapters.store import Store
 from fleet_runner.core.access.store_identity import Identity, refusal
 from fleet_runner.core.base.errors import StoreError
 from fleet_runner.core.budgets import modes
 from fleet_runner.core.budgets.modes import Mode, Setting
-from fleet_runner.core.inventory.records import Fleet
-from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.settings import Settings
+
+if TYPE_CHECKING:
+    from fleet_runner.adapters.store import Store
+    from fleet_runner.core.inventory.records import Fleet
+    from fleet_runner.reconcile.loop.context import TickContext
 
 BY = "runner"
 
@@ -24,7 +27,7 @@ def serves(settings: Settings) -> bool:
         return True
 
 
-def refused(settings: Settings, store: Store) -> str:
+def refused(settings: Settings, store: "Store") -> str:
     """Say why nothing is done by a store, "" where it is this fleet's; nothing is written."""
     try:
         remembered = store_identity.read(settings.state_dir)
@@ -34,13 +37,13 @@ def refused(settings: Settings, store: Store) -> str:
     return refusal(store.identity(), remembered, settings.source, line_at)
 
 
-def is_strange(world: TickContext, now: float) -> bool:
+def is_strange(world: "TickContext", now: float) -> bool:
     """Whether the store may be another fleet's, or an older one: then its rows are left as they are."""
     _look(world, now)
     return bool(world.unaccepted) and world.store.identity() is not None
 
 
-def _look(world: TickContext, now: float) -> None:
+def _look(world: "TickContext", now: float) -> None:
     """Find out whether the store is this fleet's; a new one becomes it. Once it is, it is not asked again.
 
     One that is empty, and should not be, is filled again, and nothing is done by it.
@@ -55,7 +58,7 @@ def _look(world: TickContext, now: float) -> None:
     world.unaccepted = why
 
 
-def remember(world: TickContext) -> None:
+def remember(world: "TickContext") -> None:
     """Remember how far the store's history has come, where that is news."""
     if world.unaccepted != "":
         return
@@ -77,7 +80,7 @@ def remember(world: TickContext) -> None:
 class Outward:
     """Of which nodes and fabrics a NetBox is told: none that is only observed, none by a store nobody accepted."""
 
-    def __init__(self, world: TickContext) -> None:
+    def __init__(self, world: "TickContext") -> None:
         self._world = world
         self._said: tuple[Setting, ...] = ()
         self._fleet: Fleet | None = None
@@ -98,7 +101,7 @@ class Outward:
         return self._known[name]
 
 
-def accept(settings: Settings, store: Store, by: str, reason: str, now: float) -> Identity:
+def accept(settings: Settings, store: "Store", by: str, reason: str, now: float) -> Identity:
     """Take a store as this fleet's in a person's name, and remember it as it is."""
     known = store.identity()
     identity = Identity(known.id if known is not None else secrets.token_hex(8), settings.source)

@@ -15,7 +15,7 @@ from fleet_runner.adapters.logs import log
 from fleet_runner.adapters.plays.lease import ticks
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import ConflictError, FleetError, StoreError
-from fleet_runner.core.inventory.placement import Switch
+from fleet_runner.core.inventory.switch import Switch
 from fleet_runner.core.schedules.firing import Outcome, Row, step
 from fleet_runner.core.schedules.known import KNOWN, SWEEPS
 from fleet_runner.core.schedules.retention import Pruned

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.durations import age
-from fleet_runner.core.inventory.placement import Switch
+from fleet_runner.core.inventory.switch import Switch
 from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.core.schedules.firing import GRACE, Row
 from fleet_runner.core.schedules.known import KNOWN

@@ -124,7 +124,7 @@ class Health:
         return Part(ok=True, said="it was read")
 
     def _policy(self) -> Part:
-        path = policy.file(self._world.settings)
+        path = self._world.settings.policy
         stamp = policy.stamp(path)
         if self._policy_seen is None or self._policy_seen[0] != stamp:
             try:

@@ -5,8 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from fleet_runner.core.access import node_brief
-from fleet_runner.core.access.api import NodeSummary, Page
+from fleet_runner.core.access.api import Page
 from fleet_runner.core.access.node_brief import NodeBrief
+from fleet_runner.core.access.overview import NodeSummary
 from fleet_runner.core.boot.boots import Boot
 from fleet_runner.core.cabling.of_node import wires
 from fleet_runner.core.faults.escalation import Attempt

@@ -2,9 +2,10 @@
 
 from fastapi import APIRouter
 
-from fleet_runner.core.access.api import Budget, Out, Overview
+from fleet_runner.core.access.api import Budget, Out
+from fleet_runner.core.access.overview import Overview
 from fleet_runner.core.budgets import disruption_budget
-from fleet_runner.core.budgets.circuit_breaker import Breaker
+from fleet_runner.core.budgets.breaker import Breaker
 from fleet_runner.reconcile.budgets.allowance import limits, measured
 from fleet_runner.reconcile.faults.remedies import rules_in_use
 from fleet_runner.reconcile.loop import remote_answers

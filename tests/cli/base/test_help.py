@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from fleet_runner.adapters.store import Store
 from fleet_runner.cli import COMMANDS
+from tests.adapters.store.builders import device
 from tests.cli.conftest import Type
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 
-OF_A_FLEET = ("sqlalchemy", "pydantic_settings", "structlog", "yaml", "fleet_runner.adapters.store")
+OF_A_FLEET = ("sqlalchemy", "fleet_runner.settings", "structlog", "yaml", "fleet_runner.adapters.store")
 """What takes most of a command's time; to read a command line takes pydantic alone."""
 
 HEAVY = ("sqlalchemy", "pydantic", "structlog", "ansible", "fleet_runner.adapters", "fleet_runner.reconcile")
@@ -24,10 +26,10 @@ def test_help_lists_each_command_on_a_line_of_its_own(typed: Type) -> None:
     assert {name: listed.get(name) for name in COMMANDS} == {name: named.help for name, named in COMMANDS.items()}
 
 
-def _imported(*words: str) -> set[str]:
+def _imported(*words: str, cwd: Path | None = None) -> set[str]:
     """Return the modules that a command imports: -X importtime names them all."""
     asked = [sys.executable, "-X", "importtime", "-m", "fleet_runner", *words]
-    done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(asked, cwd=cwd, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode in {0, 1}
     return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
 
@@ -51,6 +53,16 @@ def test_what_works_without_a_fleet_imports_neither_store_nor_settings(words: tu
     imported = _imported(*words)
     assert "rich.console" in imported
     assert [name for name in imported if name.startswith(OF_A_FLEET)] == []
+
+
+@pytest.mark.parametrize("words", [("status",), ("node", "gpu-01"), ("tickets",)])
+def test_what_people_wait_for_loads_neither_sqlalchemy_nor_the_store(tmp_path: Path, words: tuple[str, ...]) -> None:
+    with Store.create(f"sqlite:///{tmp_path / 'state' / 'fleet.db'}") as store:
+        store.register([device("gpu-01")], 1.0)
+    imported = _imported(*words, cwd=tmp_path)
+    assert "fleet_runner.adapters.store.reader.reader" in imported
+    slow = ("sqlalchemy", "structlog", "yaml", "httpx", "fleet_runner.adapters.store.facade")
+    assert [name for name in imported if name.startswith(slow)] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -35,7 +35,7 @@ def test_what_it_writes_can_be_used_as_it_is(
     assert found.state_dir == root / "state"
     fleet = sitefiles.load(Path(found.source))
     assert bool(fleet.devices) == bool(words)
-    assert policy.file(found) == root / "inventory" / "policy.yml"
+    assert found.policy == root / "inventory" / "policy.yml"
     assert policy.rules(found) == DEFAULT
     assert catalogues.check_files(found, images=False) == []
     for device_type in {device.device_type for device in fleet.devices.values() if device.role == "gpu-server"}:

@@ -1,7 +1,7 @@
 """What the API answers beside rows."""
 
-from fleet_runner.core.access.api import Paused, paused
-from fleet_runner.core.inventory.placement import Switch
+from fleet_runner.core.access.overview import Paused, paused
+from fleet_runner.core.inventory.switch import Switch
 
 
 def test_who_switched_something_off_is_told_where_somebody_did() -> None:

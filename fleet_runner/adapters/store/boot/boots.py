@@ -3,16 +3,15 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Row, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, update
 
-from fleet_runner.adapters.store.boot import events
+from fleet_runner.adapters.store.boot import events, rows
 from fleet_runner.adapters.store.engine import bounds
 from fleet_runner.adapters.store.lifecycle import history
 from fleet_runner.adapters.store.schema.core import boots
 from fleet_runner.adapters.store.schema.core import nodes as node_rows
 from fleet_runner.core.base.errors import StoreError
-from fleet_runner.core.boot.boots import Boot, Identity, Milestone
-from fleet_runner.core.boot.steps import LEASE
+from fleet_runner.core.boot.boots import Boot, Identity
 from fleet_runner.core.lifecycle.runs import Entry
 
 KIND = "boot"
@@ -153,33 +152,5 @@ def _fresh(node: str, expected: Identity, arming: Arming) -> dict[str, Any]:
 
 
 def _found(connection: Connection, wanted: ColumnElement[bool]) -> tuple[Boot, ...]:
-    rows = connection.execute(select(boots).where(wanted)).all()  # unordered: SQLite would walk every closed boot
-    steps = events.steps(connection, wanted)
-    return tuple(_boot(row, steps.get(row.id, {})) for row in sorted(rows, key=lambda row: row.id))
-
-
-def _boot(row: Row[Any], steps: Mapping[str, tuple[float, str]]) -> Boot:
-    expected = row.expected
-    return Boot(
-        id=row.id,
-        node=row.node,
-        run=row.run,
-        armed_at=row.armed_at,
-        expires_at=row.expires_at,
-        expected=Identity(
-            frozenset(expected["macs"]), expected["serial"], expected["uuid"], frozenset(expected["addresses"])
-        ),
-        nonce_hash=row.nonce_hash,
-        proved_by=row.proved_by,
-        claimed_at=row.claimed_at,
-        claimed_by=row.claimed_by,
-        reached={milestone: steps[milestone][0] for milestone in Milestone if milestone in steps},
-        host_keys=tuple(row.host_keys),
-        refused=row.refused,
-        closed_at=row.closed_at,
-        closed_because=row.closed_because,
-        sources={milestone: steps[milestone][1] for milestone in Milestone if milestone in steps},
-        leased=frozenset(
-            source for kind, (_, source) in steps.items() if kind == Milestone.DHCP or kind.startswith(LEASE)
-        ),
-    )
+    found = connection.execute(select(boots).where(wanted)).all()  # unordered: SQLite would walk every closed boot
+    return rows.boots(found, events.steps(connection, wanted))

@@ -1,9 +1,9 @@
 """What happened at the boot service, line by line: each step of a boot once, repeated refusals counted."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, func, insert, or_, select
 
 from fleet_runner.adapters.store.schema.core import STEPS, boot_events, boots
 from fleet_runner.core.boot.boots import BootEvent
@@ -79,14 +79,10 @@ def told(connection: Connection, node: str | None, limit: int) -> tuple[BootEven
     return tuple(BootEvent(*each) for each in reversed(connection.execute(mine).all()))
 
 
-def steps(connection: Connection, wanted: ColumnElement[bool]) -> dict[int, dict[str, tuple[float, str]]]:
-    """Return when and from where the steps of some boots, told by a condition on them, were taken."""
+def steps(connection: Connection, wanted: ColumnElement[bool]) -> Sequence[Row[Any, Any, Any, Any]]:
+    """Return boot, kind, moment and source of the steps of some boots, told by a condition on them."""
     query = select(boot_events.c.boot, boot_events.c.kind, boot_events.c.at, boot_events.c.source)
-    mine = query.where(boot_events.c.boot.in_(select(boots.c.id).where(wanted)), STEPS)
-    found: dict[int, dict[str, tuple[float, str]]] = {}
-    for boot, kind, at, source in connection.execute(mine).all():
-        found.setdefault(boot, {})[kind] = (at, source)
-    return found
+    return connection.execute(query.where(boot_events.c.boot.in_(select(boots.c.id).where(wanted)), STEPS)).all()
 
 
 def steps_after(connection: Connection, line: int) -> tuple[tuple[int, int, str], ...]:

@@ -1,16 +1,16 @@
 """The circuit breaker's row, and what wanted out of service: counted, opened and tried in one transaction each."""
 
-from typing import Any
+from sqlalchemy import ColumnElement, Connection, case, delete, func, select, update
 
-from sqlalchemy import ColumnElement, Connection, Row, case, delete, func, select, update
-
+from fleet_runner.adapters.store.budgets import rows
 from fleet_runner.adapters.store.engine import database
 from fleet_runner.adapters.store.lifecycle import history, nodes
 from fleet_runner.adapters.store.schema.core import nodes as node_rows
 from fleet_runner.adapters.store.schema.remedies import breakers, wants
 from fleet_runner.adapters.store.tickets import tickets
 from fleet_runner.core.budgets import circuit_breaker
-from fleet_runner.core.budgets.circuit_breaker import Breaker, Disruption, Want
+from fleet_runner.core.budgets.breaker import Breaker, refusal
+from fleet_runner.core.budgets.circuit_breaker import Disruption, Want
 from fleet_runner.core.budgets.circuit_breaker_limits import Limits
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.lifecycle.actions import CloseTicket, OpenTicket
@@ -26,7 +26,7 @@ FAULT = "fleet/breaker"
 def one(connection: Connection) -> Breaker | None:
     """Return the breaker; None while it is closed."""
     row = connection.execute(select(breakers).where(breakers.c.scope == FLEET)).one_or_none()
-    return _breaker(row) if row is not None else None
+    return rows.breaker(row) if row is not None else None
 
 
 def ask(
@@ -45,7 +45,7 @@ def ask(
     if known is None:
         return "", None
     if not circuit_breaker.lets(known, want.node, now, may_try=asked.may_try):
-        return circuit_breaker.refusal(known), known
+        return refusal(known), known
     tried = circuit_breaker.trying(known, want.node, now)
     if tried != known:
         _write(connection, tried)
@@ -145,7 +145,3 @@ def _close(connection: Connection, because: str, now: float) -> None:
     for ticket in tickets.found(connection, None, open_only=True):
         if ticket.fault == FAULT:
             tickets.close(connection, "", CloseTicket(ticket.id, because), now)
-
-
-def _breaker(row: Row[Any]) -> Breaker:
-    return Breaker(row.opened_at, row.because, row.pause, row.trial, row.tried_at)

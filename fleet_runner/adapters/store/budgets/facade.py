@@ -8,7 +8,8 @@ from fleet_runner.adapters.store.engine.database import Database
 from fleet_runner.adapters.store.faults import simulation
 from fleet_runner.adapters.store.lifecycle import decisions, history
 from fleet_runner.core.base.errors import ConflictError
-from fleet_runner.core.budgets.circuit_breaker import Breaker, Disruption, Want
+from fleet_runner.core.budgets.breaker import Breaker
+from fleet_runner.core.budgets.circuit_breaker import Disruption, Want
 from fleet_runner.core.budgets.circuit_breaker_limits import Limits
 from fleet_runner.core.budgets.modes import Setting
 from fleet_runner.core.faults.simulation.history import Line

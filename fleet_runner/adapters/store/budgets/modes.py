@@ -2,26 +2,16 @@
 
 from sqlalchemy import Connection, insert, select
 
+from fleet_runner.adapters.store.budgets import rows
 from fleet_runner.adapters.store.engine import bounds
 from fleet_runner.adapters.store.lifecycle import nodes
 from fleet_runner.adapters.store.schema.runners import modes
-from fleet_runner.core.budgets.modes import Kind, Mode, Scope, Setting
+from fleet_runner.core.budgets.modes import Setting
 
 
 def every(connection: Connection) -> tuple[Setting, ...]:
     """Return all that was ever said, the oldest first."""
-    return tuple(
-        Setting(
-            Scope(row.scope),
-            row.name,
-            Kind(row.kind) if row.kind else None,
-            Mode(row.mode) if row.mode else None,
-            row.at,
-            row.by,
-            row.reason,
-        )
-        for row in connection.execute(select(modes).order_by(modes.c.id)).all()
-    )
+    return tuple(map(rows.setting, connection.execute(select(modes).order_by(modes.c.id)).all()))
 
 
 def add(connection: Connection, setting: Setting) -> None:

@@ -2,9 +2,10 @@
 
 from sqlalchemy import Connection, delete, select
 
+from fleet_runner.adapters.store.budgets import rows
 from fleet_runner.adapters.store.engine import bounds, database
 from fleet_runner.adapters.store.schema.runners import switches
-from fleet_runner.core.inventory.placement import Switch
+from fleet_runner.core.inventory.switch import Switch
 
 
 def off(connection: Connection, name: str, by: str, reason: str) -> None:
@@ -24,4 +25,4 @@ def on(connection: Connection, name: str) -> bool:
 def one(connection: Connection, name: str) -> Switch | None:
     """Return who switched something off, and why; None where it is on."""
     row = connection.execute(select(switches).where(switches.c.name == name)).one_or_none()
-    return Switch(row.name, row.at, row.by, row.reason) if row is not None else None
+    return rows.switch(row) if row is not None else None

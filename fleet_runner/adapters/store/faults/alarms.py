@@ -7,16 +7,16 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, RowMapping, bindparam, insert, or_, select, update
+from sqlalchemy import Connection, bindparam, insert, or_, select, update
 
 from fleet_runner.adapters.store.engine import bounds
+from fleet_runner.adapters.store.faults import rows
 from fleet_runner.adapters.store.lifecycle import history, nodes
 from fleet_runner.adapters.store.schema.core import nodes as node_rows
 from fleet_runner.adapters.store.schema.remedies import STANDING, alarms
 from fleet_runner.core.cabling.fabrics import FABRIC
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.signals.alarm import UNPROVEN, Alarm
-from fleet_runner.core.faults.signals.signal import Source
 from fleet_runner.core.lifecycle.runs import Entry
 
 KIND = "alarm"
@@ -48,14 +48,14 @@ _OF_NODES = (
 
 def of(connection: Connection, node: str) -> tuple[Alarm, ...]:
     """Return what stands of a node, oldest first."""
-    return tuple(map(_alarm, connection.execute(_OF_NODE, {"node": node}).mappings()))
+    return tuple(map(rows.alarm, connection.execute(_OF_NODE, {"node": node}).mappings()))
 
 
 def standing(connection: Connection, since: float | None) -> tuple[Alarm, ...]:
     """Return what stands of all nodes, oldest first; and what was cleared since a moment, if one is given."""
     counted = STANDING if since is None else or_(STANDING, alarms.c.cleared_at >= since)
     mine = select(alarms).where(counted)
-    return tuple(map(_alarm, connection.execute(mine.order_by(alarms.c.id)).mappings()))
+    return tuple(map(rows.alarm, connection.execute(mine.order_by(alarms.c.id)).mappings()))
 
 
 def types(connection: Connection) -> dict[str, str]:
@@ -68,7 +68,7 @@ def past(connection: Connection, node: str | None, limit: int) -> tuple[Alarm, .
     """Return the newest alarms, all or a node's, standing and cleared, oldest first."""
     newest = select(alarms).order_by(alarms.c.id.desc()).limit(limit)
     mine = newest.where(alarms.c.node == node) if node is not None else newest
-    return tuple(map(_alarm, reversed(connection.execute(mine).mappings().all())))
+    return tuple(map(rows.alarm, reversed(connection.execute(mine).mappings().all())))
 
 
 _HELD = (
@@ -128,7 +128,7 @@ def clear(connection: Connection, alarm: int, because: str, now: float) -> list[
     mine = update(alarms).where(alarms.c.id == alarm, STANDING)
     cleared = mine.values(cleared_at=now, cleared_because=because).returning(*alarms.c)
     row = connection.execute(cleared).mappings().one_or_none()
-    return _news(None, _alarm(row), now) if row is not None else []
+    return _news(None, rows.alarm(row), now) if row is not None else []
 
 
 def _write(connection: Connection, changed: Iterable[Alarm]) -> None:
@@ -163,8 +163,8 @@ def _decides(alarm: Alarm | None) -> tuple[Remedy, bool] | None:
 
 
 def _read(connection: Connection, names: Collection[str]) -> tuple[Alarm, ...]:
-    rows = (row for chunk in _chunks(names) for row in connection.execute(_OF_NODES, {"names": chunk}).mappings())
-    return tuple(map(_alarm, rows))
+    found = (row for chunk in _chunks(names) for row in connection.execute(_OF_NODES, {"names": chunk}).mappings())
+    return tuple(map(rows.alarm, found))
 
 
 def _chunks(names: Collection[str]) -> Iterable[list[str]]:
@@ -192,14 +192,3 @@ def _bounded(alarm: Alarm) -> Alarm:
 def _row(alarm: Alarm) -> dict[str, Any]:
     row = {field.name: getattr(alarm, field.name) for field in fields(alarm) if field.name != "id"}
     return row | {"source": alarm.source.value, "remedy": alarm.remedy.value}
-
-
-def from_row(row: Row[Any]) -> Alarm:
-    """Return a row as an alarm."""
-    return _alarm(row._mapping)  # noqa: SLF001  SQLAlchemy's own name for it, public by its documentation
-
-
-def _alarm(row: RowMapping) -> Alarm:
-    said = {"source": Source(row["source"]), "remedy": Remedy(row["remedy"]), "at_once": bool(row["at_once"])}
-    said |= {"authenticated": bool(row["authenticated"])}
-    return Alarm(**{**row, **said})

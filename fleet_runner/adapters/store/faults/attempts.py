@@ -1,12 +1,10 @@
 """Attempts: which remedies were carried out on a node, and what came of each; one goes on at most."""
 
-from typing import Any
+from sqlalchemy import Connection, bindparam, insert, or_, select, update
 
-from sqlalchemy import Connection, Row, bindparam, insert, or_, select, update
-
+from fleet_runner.adapters.store.faults import rows
 from fleet_runner.adapters.store.schema.remedies import GOING_ON, attempts
 from fleet_runner.core.base.errors import ConflictError
-from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.escalation import Attempt
 from fleet_runner.core.lifecycle.actions import BeginAttempt, EndAttempt
 from fleet_runner.core.lifecycle.runs import RUNNER, Entry, Node
@@ -21,7 +19,7 @@ _REMEMBERED = (
 
 def of_node(connection: Connection, node: str, since: float) -> tuple[Attempt, ...]:
     """Return a node's attempts that were begun since a moment, and one that goes on, oldest first."""
-    return tuple(map(from_row, connection.execute(_REMEMBERED, {"node": node, "since": since}).all()))
+    return tuple(map(rows.attempt, connection.execute(_REMEMBERED, {"node": node, "since": since}).all()))
 
 
 def begin(connection: Connection, node: Node, action: BeginAttempt, now: float) -> None:
@@ -51,18 +49,3 @@ def end(connection: Connection, node: str, action: EndAttempt, now: float) -> li
     if row.ended_at is None:  # the move that ended it says so
         return []
     return [Entry(0, node, now, "attempt", f"{row.remedy} did not last: {action.because}", RUNNER)]
-
-
-def from_row(row: Row[Any]) -> Attempt:
-    """Return a row as an attempt."""
-    return Attempt(
-        id=row.id,
-        node=row.node,
-        remedy=Remedy(row.remedy),
-        faults=tuple(row.faults),
-        by=row.by,
-        at=row.at,
-        ended_at=row.ended_at,
-        helped=row.helped,
-        because=row.because,
-    )

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from sqlalchemy import Connection, select, text
 
-from fleet_runner.adapters.store.results.results import from_row
+from fleet_runner.adapters.store.results.rows import stored as from_row
 from fleet_runner.adapters.store.schema.core import results
 from fleet_runner.adapters.store.schema.remedies import COUNTED, alarms, attempts
 from fleet_runner.core.checks.verdicts import Verdict

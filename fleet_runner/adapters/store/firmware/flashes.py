@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from fleet_runner.adapters.store.engine import bounds
-from fleet_runner.adapters.store.firmware import leases
+from fleet_runner.adapters.store.firmware import leases, rows
 from fleet_runner.adapters.store.lifecycle import history
 from fleet_runner.adapters.store.schema.core import runs
 from fleet_runner.adapters.store.schema.firmware import flashes
@@ -51,7 +51,7 @@ def intend(connection: Connection, flash: Flash, holder: str, now: float) -> Fla
             f"node {flash.node}: one of its flashes is open already, so {flash.component} was not begun; "
             f"read the open one and go on with it"
         ) from error
-    begun = from_row(made)
+    begun = rows.flash(made)
     versions = ", ".join(
         f"{each} from {begun.before.get(each, 'unknown')} to {to}" for each, to in sorted(begun.targets.items())
     )
@@ -75,7 +75,7 @@ def note(connection: Connection, flash: Flash, holder: str, now: float) -> Flash
     values = {name: getattr(flash, name) for name in NOTED}
     values |= {"phase": flash.phase.value, "task": bounds.words(flash.task)}
     made = connection.execute(update(flashes).where(flashes.c.id == flash.id).values(values).returning(flashes)).one()
-    now_at = from_row(made)
+    now_at = rows.flash(made)
     if sentence := _news(before, now_at):
         _tell(connection, now_at, now, sentence)
     return now_at
@@ -120,34 +120,34 @@ def settle(connection: Connection, node: str, by: str, reason: str, now: float) 
 def one(connection: Connection, number: int) -> Flash | None:
     """Return a flash, or None."""
     found = connection.execute(select(flashes).where(flashes.c.id == number)).one_or_none()
-    return from_row(found) if found is not None else None
+    return rows.flash(found) if found is not None else None
 
 
 def opened(connection: Connection, node: str | None = None) -> tuple[Flash, ...]:
     """Return the open flashes, all or a node's, oldest first."""
     wanted = (_OPEN,) if node is None else (_OPEN, flashes.c.node == node)
-    found = (from_row(row) for row in connection.execute(select(flashes).where(*wanted)).all())
+    found = (rows.flash(row) for row in connection.execute(select(flashes).where(*wanted)).all())
     return tuple(sorted(found, key=lambda flash: flash.id))
 
 
 def of_node(connection: Connection, node: str, since: float, limit: int) -> tuple[Flash, ...]:
     """Return the newest flashes of a node that are open or were intended since a moment, oldest first."""
     newest = select(flashes).where(flashes.c.node == node, (flashes.c.intended_at >= since) | _OPEN)
-    rows = connection.execute(newest.order_by(flashes.c.id.desc()).limit(limit)).all()
-    return tuple(from_row(row) for row in reversed(rows))
+    found = connection.execute(newest.order_by(flashes.c.id.desc()).limit(limit)).all()
+    return tuple(rows.flash(row) for row in reversed(found))
 
 
 def of_nodes(connection: Connection, names: Iterable[str], since: float) -> tuple[Flash, ...]:
     """Return the flashes of some nodes that were intended since a moment, oldest first."""
     wanted = flashes.c.node.in_(bindparam("names", expanding=True))
     query = select(flashes).where(wanted, flashes.c.intended_at >= since).order_by(flashes.c.id)
-    return tuple(from_row(row) for row in connection.execute(query, {"names": sorted(set(names))}).all())
+    return tuple(rows.flash(row) for row in connection.execute(query, {"names": sorted(set(names))}).all())
 
 
 def _end(connection: Connection, which: ColumnElement[bool], how: tuple[End, str], now: float) -> Flash | None:
     values = {"ended_at": now, "end": how[0].value, "detail": bounds.words(how[1])}
     found = connection.execute(update(flashes).where(which, _OPEN).values(values).returning(flashes)).one_or_none()
-    return from_row(found) if found is not None else None
+    return rows.flash(found) if found is not None else None
 
 
 def _further(before: Flash, after: Flash) -> bool:
@@ -209,36 +209,3 @@ def _row(flash: Flash) -> Mapping[str, Any]:
 
 def _versions(raw: Mapping[str, str]) -> dict[str, str]:
     return {str(each): str(version) for each, version in sorted(raw.items())}
-
-
-def from_row(row: Row[Any]) -> Flash:
-    """Return a row as a flash."""
-    return Flash(
-        id=row.id,
-        node=row.node,
-        component=row.component,
-        before=row.before,
-        targets=row.targets,
-        image=row.image,
-        sha256=row.sha256,
-        activate=Activate(row.activate),
-        times=row.times,
-        seconds=row.seconds,
-        attempt=row.attempt,
-        intended_at=row.intended_at,
-        by=row.by,
-        run=row.run,
-        rolls_back=row.rolls_back,
-        phase=Phase(row.phase),
-        tasks_before=tuple(row.tasks_before),
-        task=row.task,
-        sent_at=row.sent_at,
-        updated_at=row.updated_at,
-        activations=row.activations,
-        activated_at=row.activated_at,
-        activated=row.activated,
-        bmc_reset_before=row.bmc_reset_before,
-        ended_at=row.ended_at,
-        end=End(row.end) if row.end is not None else None,
-        detail=row.detail,
-    )

@@ -10,16 +10,16 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Row, Select, bindparam, or_, select
 
 from fleet_runner.adapters.store.engine.database import Database
-from fleet_runner.adapters.store.faults import alarms as alarm_records
-from fleet_runner.adapters.store.faults import attempts as attempt_records
-from fleet_runner.adapters.store.firmware import flashes as flash_records
+from fleet_runner.adapters.store.faults import rows as fault_rows
+from fleet_runner.adapters.store.firmware import rows as flash_rows
 from fleet_runner.adapters.store.jobs import looks
 from fleet_runner.adapters.store.lifecycle import history, nodes
-from fleet_runner.adapters.store.runs import runs as run_records
+from fleet_runner.adapters.store.runs import rows as run_rows
 from fleet_runner.adapters.store.schema.core import journal, runs
 from fleet_runner.adapters.store.schema.firmware import flashes
 from fleet_runner.adapters.store.schema.remedies import alarms, attempts
 from fleet_runner.adapters.store.tickets import tickets as ticket_records
+from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.jobs.known import OURS, Known
 from fleet_runner.core.schedules.retention import DAY
 
@@ -59,16 +59,20 @@ class KnownMethods:
                 left_out.append(f"{len(strange)} of its nodes are not known here, like {strange[0]:.80}.")
             return Known(
                 since, until, there,
-                pieces.read("signals", _ALARMS, alarm_records.from_row, since, until),
+                pieces.read("signals", _ALARMS, _alarm, since, until),
                 tuple(seen), tuple(booted),
                 pieces.read("moves", _entries("transition"), history.entry, since, until),
                 pieces.read("conditions", _entries("condition"), history.entry, since, until),
-                pieces.read("runs", _RUNS, run_records.from_row, since, until),
-                pieces.read("flashes", _FLASHES, flash_records.from_row, since, until),
-                pieces.read("attempts", _ATTEMPTS, attempt_records.from_row, since, until),
+                pieces.read("runs", _RUNS, run_rows.run, since, until),
+                pieces.read("flashes", _FLASHES, flash_rows.flash, since, until),
+                pieces.read("attempts", _ATTEMPTS, fault_rows.attempt, since, until),
                 ticket_records.of_nodes(connection, mine, since),
                 tuple(left_out),
             )  # fmt: skip
+
+
+def _alarm(row: Row[Any]) -> Alarm:
+    return fault_rows.alarm(row._mapping)  # noqa: SLF001  SQLAlchemy's own name for it, public by its documentation
 
 
 class _Pieces:

@@ -1,8 +1,6 @@
 """Nodes, and fabrics beside them, with their conditions: reading many in one query, registering thousands at once."""
 
 from collections.abc import Container, Iterable, Sequence
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import (
@@ -17,12 +15,12 @@ from sqlalchemy import (
 )
 
 from fleet_runner.adapters.store.engine.database import insert
-from fleet_runner.adapters.store.lifecycle import machines
+from fleet_runner.adapters.store.lifecycle import machines, rows
 from fleet_runner.adapters.store.schema.core import LIVE, conditions, nodes
 from fleet_runner.core.cabling.fabrics import FABRIC
-from fleet_runner.core.inventory.records import Device, Management
-from fleet_runner.core.lifecycle.runs import Held, Node
-from fleet_runner.core.lifecycle.states import Condition, State
+from fleet_runner.core.inventory.records import Device
+from fleet_runner.core.lifecycle.runs import Node
+from fleet_runner.core.lifecycle.states import State
 
 _NODE = ("name", "device_type", "state", "since", "version", "management", "waiting", "wake_at")
 
@@ -33,7 +31,7 @@ PRESSING = -1.0
 def every(connection: Connection, *, fabrics: bool = False) -> tuple[Node, ...]:
     """Return every node, by name; or every fabric."""
     mine = nodes.c.device_type == FABRIC if fabrics else nodes.c.device_type != FABRIC
-    return _collect(connection.execute(_with_conditions().where(mine).order_by(nodes.c.name)).all())
+    return rows.nodes(connection.execute(_with_conditions().where(mine).order_by(nodes.c.name)).all())
 
 
 def one(connection: Connection, name: str) -> Node | None:
@@ -46,18 +44,18 @@ def some(connection: Connection, names: Iterable[str]) -> tuple[Node, ...]:
     """Return nodes by their names, in their order; unknown ones are left out."""
     wanted = sorted(set(names))
     chunks = (wanted[start : start + 1000] for start in range(0, len(wanted), 1000))
-    return tuple(node for chunk in chunks for node in _collect(connection.execute(_SOME, {"names": chunk}).all()))
+    return tuple(node for chunk in chunks for node in rows.nodes(connection.execute(_SOME, {"names": chunk}).all()))
 
 
 def due(connection: Connection, now: float) -> tuple[Node, ...]:
     """Return the nodes and fabrics to look at now, the longest waiting first."""
-    return _collect(connection.execute(_DUE, {"now": now}).all())
+    return rows.nodes(connection.execute(_DUE, {"now": now}).all())
 
 
 def waiting_with(connection: Connection, words: str) -> tuple[Node, ...]:
     """Return the nodes and fabrics whose wait ends with some words, the first to be looked at first."""
     wanted = _with_conditions().where(nodes.c.waiting.endswith(words, autoescape=True), LIVE)
-    return _collect(connection.execute(wanted.order_by(nodes.c.wake_at, nodes.c.name)).all())
+    return rows.nodes(connection.execute(wanted.order_by(nodes.c.wake_at, nodes.c.name)).all())
 
 
 def due_query(now: float | BindParameter[float]) -> Select[Any]:
@@ -118,7 +116,7 @@ def existing(connection: Connection, names: Iterable[str]) -> frozenset[str]:
 
 
 def _with_conditions() -> Select[Any]:
-    """Return the query for what `_node` makes a node of, in that order."""
+    """Return the query for what `rows.nodes` makes a node of, in that order."""
     node = [nodes.c[name] for name in _NODE]
     held = [conditions.c[name] for name in ("condition", "since", "reason", "by", "detail")]
     return select(*node, *held).join_from(nodes, conditions, conditions.c.node == nodes.c.name, isouter=True)
@@ -132,16 +130,6 @@ _PRESSING = (
     .order_by(nodes.c.wake_at, nodes.c.name)
     .limit(bindparam("limit", type_=Integer))
 )
-
-
-def _collect(rows: Iterable[Sequence[Any]]) -> tuple[Node, ...]:
-    return tuple(_node(list(group)) for _, group in groupby(rows, key=itemgetter(0)))
-
-
-def _node(rows: list[Sequence[Any]]) -> Node:
-    name, device_type, state, since, version, management, waiting, wake_at, *_ = rows[0]
-    held = {Condition(row[8]): Held(*row[9:]) for row in rows if row[8] is not None}
-    return Node(name, device_type, State(state), since, version, Management(management), held, waiting, wake_at)
 
 
 def _fresh(name: str, described: tuple[str, str], now: float) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, Connection, and_, not_, or_, select
 
 from fleet_runner.adapters.store.engine.database import Database
 from fleet_runner.adapters.store.lifecycle import history
-from fleet_runner.adapters.store.results.results import from_row
+from fleet_runner.adapters.store.results.rows import stored as from_row
 from fleet_runner.adapters.store.schema.core import journal, results
 from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.lifecycle.timeline import (

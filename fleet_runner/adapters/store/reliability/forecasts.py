@@ -4,9 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from fleet_runner.adapters.store.engine import bounds
+from fleet_runner.adapters.store.reliability import rows
 from fleet_runner.adapters.store.schema.trends import FORESEEN, foresights
 from fleet_runner.core.reliability.forecasts import Foreseen, Foresight, Kind, StoredForecast
 
@@ -30,7 +31,7 @@ def foresee(connection: Connection, kinds: frozenset[Kind], found: Sequence[Fore
         stored = insert(foresights).returning(foresights.c.id, sort_by_parameter_order=True)
         ids = connection.execute(stored, new).scalars().all()
         begun = [StoredForecast(number, wanted[key], now, now) for number, key in zip(ids, begins, strict=True)]
-    return Foreseen(tuple(begun), tuple(_standing(row, ended_at=now) for row in over))
+    return Foreseen(tuple(begun), tuple(rows.forecast(row, ended_at=now) for row in over))
 
 
 def some(connection: Connection, node: str, limit: int, *, standing: bool) -> tuple[StoredForecast, ...]:
@@ -38,7 +39,7 @@ def some(connection: Connection, node: str, limit: int, *, standing: bool) -> tu
     mine = select(foresights).order_by(foresights.c.id.desc()).limit(limit)
     mine = mine.where(FORESEEN) if standing else mine
     mine = mine.where(foresights.c.node == node) if node else mine
-    return tuple(_standing(row, row.ended_at) for row in connection.execute(mine).all())
+    return tuple(rows.forecast(row, row.ended_at) for row in connection.execute(mine).all())
 
 
 def _row(key: str, each: Foresight) -> dict[str, Any]:
@@ -57,9 +58,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(name): plain(each) for name, each in value.items()}
     return [plain(each) for each in value] if isinstance(value, list | tuple) else value
-
-
-def _standing(row: Row[Any], ended_at: float | None) -> StoredForecast:
-    words = {"component": row.component, "metric": row.metric, "serial": row.serial}
-    what = Foresight(Kind(row.kind), row.node, sentence=row.sentence, numbers=row.numbers, **words)
-    return StoredForecast(row.id, what, row.first_at, row.last_at, ended_at)

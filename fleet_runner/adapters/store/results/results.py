@@ -8,14 +8,14 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, bindparam, func, insert, select, update
 
 from fleet_runner.adapters.store.engine import bounds, database
+from fleet_runner.adapters.store.results.rows import stored as from_row
 from fleet_runner.adapters.store.runs.runs import SWEEPS
 from fleet_runner.adapters.store.schema.core import evidence, latest, nodes, results, runs
 from fleet_runner.core.checks.catalogue import CHECKS
-from fleet_runner.core.checks.verdicts import PREEMPTED, Finding, Result, Verdict
+from fleet_runner.core.checks.verdicts import PREEMPTED, Verdict
 from fleet_runner.core.faults.confirmation import speaks
 from fleet_runner.core.lifecycle.runs import Run, Stored
 from fleet_runner.core.lifecycle.spool import Evidence, Judged
-from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.core.schedules.retention import DAY
 
 LOOKED_BACK = 50
@@ -249,16 +249,3 @@ def _row(run: Run, line: Judged) -> dict[str, Any]:
         "observed": result.observed,
         "evidence": list(result.evidence),
     }
-
-
-def from_row(row: Row[Any]) -> Stored:
-    """Return a row as a value."""
-    result = Result(
-        check=row.check,
-        verdict=Verdict(row.verdict),
-        message=row.message,
-        findings=tuple(Finding.from_json(finding) for finding in row.findings),
-        observed=row.observed,
-        evidence=tuple(row.evidence),
-    )
-    return Stored(row.id, row.run, row.node, Stage(row.stage), row.at, result)

@@ -8,7 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, Select, select, text
 
 from fleet_runner.adapters.store.engine.database import Database
-from fleet_runner.adapters.store.results.results import from_row, in_chunks
+from fleet_runner.adapters.store.results.results import in_chunks
+from fleet_runner.adapters.store.results.rows import stored as from_row
 from fleet_runner.adapters.store.schema.core import NOTABLE, evidence, results
 from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.lifecycle.runs import Stored

@@ -9,7 +9,8 @@ from fleet_runner.adapters.store.engine.listen import Listener
 from fleet_runner.adapters.store.runs import batches as parcels
 from fleet_runner.adapters.store.runs import runners as carriers
 from fleet_runner.adapters.store.runs import withdrawn
-from fleet_runner.core.inventory.placement import BatchSummary, ClaimedBatch, Offer, Runner, Switch
+from fleet_runner.core.inventory.placement import BatchSummary, ClaimedBatch, Offer, Runner
+from fleet_runner.core.inventory.switch import Switch
 
 
 class CarryingMethods:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, func, select
 
 from fleet_runner.adapters.store.engine.database import Database
-from fleet_runner.adapters.store.runs.runs import from_row
+from fleet_runner.adapters.store.runs.rows import run as from_row
 from fleet_runner.adapters.store.schema.core import runs
 from fleet_runner.core.lifecycle.runs import Outcome, Run
 from fleet_runner.core.lifecycle.states import Stage

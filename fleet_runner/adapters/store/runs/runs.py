@@ -7,7 +7,6 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Integer,
-    Row,
     Select,
     bindparam,
     exists,
@@ -20,6 +19,7 @@ from sqlalchemy.exc import IntegrityError
 
 from fleet_runner.adapters.store.engine import bounds, database
 from fleet_runner.adapters.store.lifecycle import history
+from fleet_runner.adapters.store.runs.rows import run as from_row
 from fleet_runner.adapters.store.schema.core import SPOKEN, batches, nodes, runs
 from fleet_runner.core.base.errors import ConflictError
 from fleet_runner.core.lifecycle.runs import RUNNER, Entry, Outcome, Run
@@ -165,26 +165,6 @@ def row(run: Run) -> dict[str, Any]:
         "total": run.total,
         "task": run.task,
     }
-
-
-def from_row(found: Row[Any]) -> Run:
-    """Return a row as a run."""
-    return Run(
-        id=found.id,
-        node=found.node,
-        stage=Stage(found.stage),
-        fence=found.fence,
-        batch=found.batch or "",
-        opened_at=found.opened_at,
-        by=found.by,
-        reason=found.reason,
-        ended_at=found.ended_at,
-        outcome=Outcome(found.outcome) if found.outcome is not None else None,
-        detail=found.detail,
-        done=found.done,
-        total=found.total,
-        task=found.task,
-    )
 
 
 def _ran(stage: Stage) -> ColumnElement[bool]:

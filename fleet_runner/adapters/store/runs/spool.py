@@ -8,7 +8,8 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from fleet_runner.adapters.store.engine import bounds
 from fleet_runner.adapters.store.lifecycle import history, nodes
 from fleet_runner.adapters.store.results import results
-from fleet_runner.adapters.store.runs.runs import entry, from_row, row
+from fleet_runner.adapters.store.runs.rows import run as from_row
+from fleet_runner.adapters.store.runs.runs import entry, row
 from fleet_runner.adapters.store.schema.core import batches, runs
 from fleet_runner.adapters.store.schema.core import nodes as node_rows
 from fleet_runner.core.base.errors import ConflictError

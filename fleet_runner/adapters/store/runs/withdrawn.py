@@ -4,6 +4,7 @@ from sqlalchemy import Connection, and_, select
 
 from fleet_runner.adapters.store.engine import bounds, database
 from fleet_runner.adapters.store.runs import runs
+from fleet_runner.adapters.store.runs.rows import run as from_row
 from fleet_runner.adapters.store.schema.core import runs as run_rows
 from fleet_runner.adapters.store.schema.runners import parcels
 from fleet_runner.core.lifecycle.runs import Outcome
@@ -25,5 +26,5 @@ def withdraw(connection: Connection, batch: str, why: str, now: float) -> int:
         return 0
     opened = connection.execute(runs.open_query().where(run_rows.c.batch == batch)).all()
     for each in opened:
-        runs.close(connection, runs.from_row(each), Outcome.CANCELLED, (why, now))
+        runs.close(connection, from_row(each), Outcome.CANCELLED, (why, now))
     return len(opened)

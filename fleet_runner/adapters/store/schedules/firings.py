@@ -5,7 +5,7 @@ transaction locks the whole file anyway.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select, update
@@ -14,16 +14,15 @@ from fleet_runner.adapters.store.budgets import switches as switching
 from fleet_runner.adapters.store.engine import bounds, database
 from fleet_runner.adapters.store.engine.database import Database
 from fleet_runner.adapters.store.lifecycle.nodes import wake_all
+from fleet_runner.adapters.store.schedules import rows
+from fleet_runner.adapters.store.schedules.rows import SWITCH
 from fleet_runner.adapters.store.schema.core import nodes, runs
 from fleet_runner.adapters.store.schema.runners import schedules, switches
 from fleet_runner.core.base.errors import ConflictError
-from fleet_runner.core.inventory.placement import Switch
+from fleet_runner.core.inventory.switch import Switch
 from fleet_runner.core.lifecycle.states import FABRICS, SERVING, Stage, State
 from fleet_runner.core.schedules.firing import Outcome, Row, step, taken
 from fleet_runner.core.schedules.schedule import Schedule
-
-SWITCH = "schedule "
-"""How the switches begin that pause a schedule."""
 
 AWAY = 120.0
 """Seconds without a sign of any runner after which nobody was there: what came due meanwhile was missed."""
@@ -48,10 +47,9 @@ class ScheduleMethods:
     def schedules(self) -> tuple[float, dict[str, Row], dict[str, Switch]]:
         """Return the database's time, every schedule that it knows, and which of them people paused."""
         with self._database.read() as connection:
-            rows = {row.name: Row(**row._mapping) for row in connection.execute(select(schedules))}  # noqa: SLF001  SQLAlchemy's documented way to a row's columns by name
-            found = connection.execute(select(switches).where(switches.c.name.startswith(SWITCH)))
-            off = {row.name.removeprefix(SWITCH): Switch(row.name, row.at, row.by, row.reason) for row in found}
-            return database.clock(connection), rows, off
+            mine = connection.execute(select(*(schedules.c[field.name] for field in fields(Row)))).all()
+            off = connection.execute(select(switches).where(switches.c.name.startswith(SWITCH))).all()
+            return database.clock(connection), *rows.schedules(mine, off)
 
     def take_schedule(self, schedule: Schedule, fleet: str, runner: str, lease: float) -> Row | None:
         """Begin the firing that is due, or take up one whose runner is silent, for `lease` seconds; None for none."""

@@ -1,7 +1,6 @@
 """Tickets: one a fault; seen again instead of opened twice, and opened again when a closed one's fault returns."""
 
 from collections.abc import Iterable, Mapping
-from itertools import groupby
 from typing import Any
 
 from sqlalchemy import BindParameter, ColumnElement, Connection, Row, Select, bindparam, or_, select, update
@@ -11,7 +10,7 @@ from fleet_runner.adapters.store.engine.columns import Words
 from fleet_runner.adapters.store.lifecycle import nodes
 from fleet_runner.adapters.store.results.results import in_chunks
 from fleet_runner.adapters.store.schema.core import ticket_nodes, tickets
-from fleet_runner.adapters.store.tickets import outbox
+from fleet_runner.adapters.store.tickets import outbox, rows
 from fleet_runner.core.base.errors import ConflictError
 from fleet_runner.core.lifecycle.actions import CloseTicket, OpenTicket
 from fleet_runner.core.lifecycle.runs import Entry, Ticket
@@ -39,9 +38,7 @@ def of_nodes(connection: Connection, names: Iterable[str], since: float) -> tupl
     """Return the tickets that name any of some nodes and are open, or were closed since a moment, oldest first."""
     named = {row.ticket for row in in_chunks(connection, select(ticket_nodes), ticket_nodes.c.node, names)}
     late = or_(tickets.c.closed_at.is_(None), tickets.c.closed_at >= since)
-    rows = in_chunks(connection, _with_nodes().where(late), tickets.c.id, named)
-    ordered = sorted(rows, key=lambda row: (row.id, row.node or ""))
-    return tuple(_ticket(list(group)) for _, group in groupby(ordered, key=lambda row: row.id))
+    return rows.tickets(in_chunks(connection, _with_nodes().where(late), tickets.c.id, named))
 
 
 def one(connection: Connection, number: int) -> Ticket | None:
@@ -180,23 +177,4 @@ _OPEN_OF = query(bindparam("node", type_=Words), open_only=True)
 def _collect(
     connection: Connection, wanted: Select[Any], given: Mapping[str, str] | None = None
 ) -> tuple[Ticket, ...]:
-    rows = sorted(connection.execute(wanted, given).all(), key=lambda row: (row.id, row.node or ""))
-    return tuple(_ticket(list(group)) for _, group in groupby(rows, key=lambda row: row.id))
-
-
-def _ticket(rows: list[Row[Any]]) -> Ticket:
-    row = rows[0]
-    return Ticket(
-        id=row.id,
-        fault=row.fault,
-        check=row.check,
-        title=row.title,
-        body=row.body,
-        nodes=tuple(named.node for named in rows if named.node is not None),
-        remedy=row.remedy,
-        opened_at=row.opened_at,
-        seen=row.seen,
-        last_seen_at=row.last_seen_at,
-        closed_at=row.closed_at,
-        closed_because=row.closed_because,
-    )
+    return rows.tickets(connection.execute(wanted, given).all())

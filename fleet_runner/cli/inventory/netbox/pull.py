@@ -7,10 +7,10 @@ import typer
 
 from fleet_runner.adapters.sitefiles import pulling
 from fleet_runner.adapters.sitefiles.pulling import Change
+from fleet_runner.cli.base.options import Json
 from fleet_runner.cli.base.session import Exit, console, print_json
 from fleet_runner.cli.inventory.netbox.connection import TokenFile, Url, reached
 from fleet_runner.cli.inventory.netbox.progress import progress
-from fleet_runner.cli.lifecycle.show import Json
 from fleet_runner.core.base.errors import FleetError, SourceError
 from fleet_runner.core.base.printable import printable
 

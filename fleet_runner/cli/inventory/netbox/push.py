@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fleet_runner.adapters import sitefiles
+from fleet_runner.cli.base.options import Json
 from fleet_runner.cli.base.session import Exit, console, explained, print_json
 from fleet_runner.cli.inventory.netbox.connection import TokenFile, Url, reached
 from fleet_runner.cli.inventory.netbox.progress import progress
-from fleet_runner.cli.lifecycle.show import Json
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.inventory.netbox.push import Kind, Plan, Step
 

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from fleet_runner.cli.base.options import Json
 from fleet_runner.cli.base.session import Exit, console, print_json
-from fleet_runner.cli.lifecycle.show import Json
 from fleet_runner.cli.setup.doctor import configuration, machine, software, sources, storage, upgrade
 from fleet_runner.cli.setup.doctor.finding import Finding, Grade, Site, limited
 from fleet_runner.core.base.printable import printable

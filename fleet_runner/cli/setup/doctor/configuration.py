@@ -57,7 +57,7 @@ def inventory(site: Site) -> Iterator[Finding]:
 
 def rules(site: Site) -> Iterator[Finding]:
     """Say whether policy and catalogues can be used."""
-    path = policy.file(site.settings)
+    path = site.settings.policy
     slips = [str(each) for each in policy.check(path).slips] if path is not None else []
     if slips:
         yield wrong("policy", some(slips), "correct the file; fleet-runner policy check lists every line")

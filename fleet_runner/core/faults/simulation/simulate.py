@@ -7,7 +7,8 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from fleet_runner.core.budgets import circuit_breaker, disruption_budget
-from fleet_runner.core.budgets.circuit_breaker import Breaker, Want
+from fleet_runner.core.budgets.breaker import Breaker, refusal
+from fleet_runner.core.budgets.circuit_breaker import Want
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.rules.rules import LADDER, Rules
 from fleet_runner.core.faults.simulation.history import FleetHistory
@@ -173,7 +174,7 @@ class Simulation:
         if self.tripped is None:
             return ""
         if not circuit_breaker.lets(self.tripped, want.node, now, may_try=asked.may_try):
-            return circuit_breaker.refusal(self.tripped)
+            return refusal(self.tripped)
         self.tripped = circuit_breaker.trying(self.tripped, want.node, now)
         return ""
 
