@@ -62,9 +62,7 @@ def test_each_rail_is_read_through_its_adapter(tmp_path: Path) -> None:
 def test_a_rail_that_cannot_be_read_is_unknown_with_its_reason(tmp_path: Path) -> None:
     result = verified(tmp_path, HCA, LINKS, mlx5_1="echo port is down >&2; exit 1")
     assert result.verdict is Verdict.UNKNOWN
-    assert result.message.startswith(
-        "no data about gpu-01 ib1 to leaf-2 1; mlx5_1: ibnetdiscover exited with 1"
-    )
+    assert result.message.startswith("no data about gpu-01 ib1 to leaf-2 1; mlx5_1: ibnetdiscover exited with 1")
 
 
 def test_a_port_that_is_down_leaves_its_fabric_to_another_one(tmp_path: Path) -> None:

@@ -264,8 +264,7 @@ def test_a_look_that_failed_says_why_and_hides_no_fault_of_the_other_rail() -> N
     result = asked(looks("leaf-1", failed=("leaf-2",)), links=RAILS)
     assert result.verdict is Verdict.UNKNOWN
     assert result.message == (
-        "no data about gpu-01 ib1 to leaf-2 1;"
-        " mlx5_1: ibnetdiscover exited with 1: can not open the port; expected 0"
+        "no data about gpu-01 ib1 to leaf-2 1; mlx5_1: ibnetdiscover exited with 1: can not open the port; expected 0"
     )
     late = {"end": "timeout", "rc": 0, "error": "ended after 120 s", "text": ""}
     said = json.dumps({"mlx5_0": late, "mlx5_1": late})

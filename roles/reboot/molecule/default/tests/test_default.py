@@ -1,4 +1,4 @@
-"""What the role left behind: nothing on the node, and in the spool that it has booted since its reboot was requested."""
+"""What the role left behind: nothing on the node, and in the spool that it booted after its reboot was requested."""
 
 from tests.scenario import found
 
