@@ -103,7 +103,7 @@ def test_the_page_has_the_section_and_what_jobs_say_is_text(week: Week) -> None:
     text = week[2].read_text()
     assert '<h2 id="jobs">Jobs that were interrupted</h2>' in text
     assert "<script" not in text
-    assert "<td>GPU</td>" in text
+    assert '<td class="k">GPU</td>' in text
     assert "unplanned maintenance of hosts" in text
     assert "a checkpoint every 60 min" in text
     assert EMPTY not in text
