@@ -78,13 +78,15 @@ def play(images: Path, **variables: Any) -> str:
     """Build an image with the real playbook, and return what Ansible printed."""
     given = json.dumps(VARIABLES | {"boot_image_folder": str(images)} | variables)
     program = Path(sys.executable).with_name("ansible-playbook")
+    ansible = {"ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1", "LANG": "C.UTF-8"}
+    on_disk = {"TMPDIR": "/var/tmp"}  # noqa: S108  devices are made there, which a file system in memory may forbid
     answer = subprocess.run(
         [program, "-i", "localhost,", "-c", "local", "playbooks/boot_image.yml", "-e", given],
         capture_output=True,
         text=True,
         check=False,
         cwd=PROJECT,
-        env=os.environ | {"ANSIBLE_CONFIG": str(PROJECT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1", "LANG": "C.UTF-8"},
+        env=os.environ | ansible | on_disk,
         timeout=LIMIT_SECONDS,
     )
     assert answer.returncode == 0, answer.stdout + answer.stderr
