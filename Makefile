@@ -42,7 +42,8 @@ test: test-core test-others ## Run every test, and hold core to full branch cove
 .PHONY: test-core
 test-core: $(DEV) debian-packages
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest $(PYTEST_ARGS) tests/core --numprocesses 2
+	# Tests that run beside it keep a list of their own of what failed.
+	$(BIN)/coverage run -m pytest $(PYTEST_ARGS) tests/core --numprocesses 2 -o cache_dir=.pytest_cache/core
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
