@@ -62,6 +62,7 @@ def test_a_finding_names_the_interface_and_both_ends() -> None:
     assert finding.steps[0].startswith("At gpu-01 port ib0 (h rack A1 U4): unplug")
     assert finding.steps[1] == "At its other end, leaf-1 port 1 (h rack N1 U1): do the same."
     assert result.observed["losses"] == {"ib0": 4}
+    assert result.observed["booted"] == NOW - 5 * DAY
 
 
 def test_an_interface_that_no_cable_is_designed_for_is_told_all_the_same() -> None:
