@@ -79,6 +79,11 @@ def test_a_value_may_be_used_twice() -> None:
     assert found[0] is found
 
 
+def test_a_time_with_a_fraction_is_read() -> None:
+    """As PyTorch writes how long an operation took."""
+    assert load(pickle.dumps({"duration_ms": 1.5}, 2)) == {"duration_ms": 1.5}
+
+
 @pytest.mark.parametrize(
     ("raw", "said"),
     [
