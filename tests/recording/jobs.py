@@ -48,7 +48,7 @@ def record(case: Case, python: str, folder: Path) -> None:
 
 def made_up(raw: bytes, python: str) -> bytes:
     """Return a dump with paths that are nobody's, of the same length: a pickle tells each text's length before it."""
-    for path in (str(PROGRAM), str(Path(python).absolute().parent.parent)):
+    for path in (str(PROGRAM.parent), str(Path(python).absolute().parent.parent)):
         raw = raw.replace(path.encode(), f"/srv/job/{'x' * len(path)}"[: len(path)].encode())
     return raw
 

@@ -30,9 +30,21 @@ SLACK = 120.0
 """Seconds after the first symptom in which a cause may be told: clocks differ, and drivers log late."""
 
 OWN_WORDS = frozenset(
-    {complaints.EXCEPTION, complaints.MISMATCH, "job.gpu_memory", "job.oom", "job.shared_memory", "oom.killed"}
-)
+    {
+        complaints.EXCEPTION, complaints.MISMATCH, "job.gpu_memory", "job.oom", "job.shared_memory",
+        "job.out_of_memory", "kernel.out_of_memory", "job.collective_mismatch", "job.size_mismatch",
+        "job.type_mismatch", "job.group_order",
+    }
+)  # fmt: skip
 """What a program does wrong whatever machine it runs on."""
+
+HELD_UP = frozenset(
+    {
+        complaints.NODE_LOST, complaints.BEHIND, "job.rank_missing", "job.no_dump", "job.rank_not_started",
+        "job.rank_unfinished", "job.rank_late", "job.partner_missing",
+    }
+)  # fmt: skip
+"""Symptoms that name who held the others up; the flight recorder's are those of `collectives`."""
 
 CLEAN = frozenset({"COMPLETED", "Complete", "Completed", "Succeeded"})
 """States of a job that ended well."""
@@ -226,7 +238,7 @@ def _what(event: Event) -> tuple[Area, str]:
 
 def _look_at(job: Job, symptoms: Sequence[Event]) -> tuple[str, ...]:
     """Return where to look first: a node that the scheduler lost, a rank that others waited for, who ended first."""
-    named = [each for each in symptoms if each.code in {complaints.NODE_LOST, complaints.BEHIND}]
+    named = [each for each in symptoms if each.code in HELD_UP]
     first = {complaints.KILLED, complaints.ENDED, "job.failed"}
     named += [each for each in symptoms if each.code in first and (each.node or each.rank is not None)][:1]
     places = [job.failed_node] if job.failed_node else []

@@ -21,15 +21,15 @@ _SAYS = {
     " for a branch that depends on the rank or on its data",
     Problem.COUNTS: "{place}: the ranks give different sizes: {detail}; look for data that differs between ranks",
     Problem.TYPES: "{place}: the ranks give different types: {detail}; look for a rank with another precision",
-    Problem.MISSING: "{rank} never joined {place}, in which {waiting} wait; {last}; {look}",
-    Problem.NO_DUMP: "{rank} left no record that tells whether it joined {place}, in which {waiting} wait: it ended,"
-    " hung too hard to write one, or its file is not here; {look}",
+    Problem.MISSING: "{rank} never joined {place}, in which {waiting} {wait}; {last}; {look}",
+    Problem.NO_DUMP: "{rank} left no record that tells whether it joined {place}, in which {waiting} {wait}: it"
+    " ended, hung too hard to write one, or its file is not here; {look}",
     Problem.NOT_STARTED: "{rank} asked for {place}, and its GPU has not begun it, as others have; {look}",
     Problem.UNFINISHED: "{rank} has not ended {place}, as others have; {look}",
     Problem.LATE: "{rank} joined {place} {detail}; {look}",
     Problem.INSIDE: "all joined {place}, and {waiting} have not ended it: the operation itself hangs, for which the"
     " network, a GPU or the library can be the reason; look at link events, Xids and counters of their nodes",
-    Problem.NO_PARTNER: "{rank} has not asked for its part of {place}, in which {waiting} waits; {look}",
+    Problem.NO_PARTNER: "{rank} has not asked for its part of {place}, in which {waiting} {wait}; {look}",
 }
 """What is told of each kind."""
 
@@ -133,12 +133,17 @@ def _events(stall: Stall, stalls: Sequence[Stall], source: str) -> Iterator[Even
             place=stall.place,
             detail=stall.detail,
             waiting=named(stall.waiting),
+            wait=_wait(stall),
             rank=named(culprits if rank is None else [rank]),
             last="how far each came is in its dump" if rank is None else stall.lasts.get(rank, ""),
             look=_LOOK,
         )
         event = _event(stall, Role.CAUSE if software else Role.SYMPTOM, problem, message, source)
         yield replace(event, rank=rank)
+
+
+def _wait(stall: Stall) -> str:
+    return "waits" if len(stall.waiting) == 1 else "wait"
 
 
 def _event(stall: Stall, role: Role, code: str, message: str, source: str) -> Event:
@@ -155,7 +160,9 @@ def _event(stall: Stall, role: Role, code: str, message: str, source: str) -> Ev
 
 
 def _deadlock(circle: Sequence[Stall], source: str) -> Event:
-    parts = "; ".join(f"{named(each.waiting)} wait in {each.place} for {named(each.held_by)}" for each in circle)
+    parts = "; ".join(
+        f"{named(each.waiting)} {_wait(each)} in {each.place} for {named(each.held_by)}" for each in circle
+    )
     message = (
         f"the ranks wait for each other in a circle: {parts}; their programs use process groups or transfers in"
         " different orders: look for a branch that depends on the rank"
@@ -167,7 +174,7 @@ def _following(stall: Stall, stalls: Sequence[Stall], source: str) -> Event:
     ranks = stall.held_by or stall.waiting
     where = next(each.place for each in stalls if each is not stall and (each.waiting | each.held_by) & ranks)
     whom = f" for {named(stall.held_by)}" if stall.held_by else ""
-    message = f"{named(stall.waiting)} wait in {stall.place}{whom}, and that follows from {where}"
+    message = f"{named(stall.waiting)} {_wait(stall)} in {stall.place}{whom}, and that follows from {where}"
     return _event(stall, Role.CONTEXT, "collective_follows", message, source)
 
 

@@ -11,6 +11,9 @@ from fleet_runner.core.jobs.flight_recorder import Dump, Entry, State
 HOST_ONLY = frozenset({"gloo", "c10d"})
 """Who records no progress of its own: an operation of theirs is over, done or failed, once the rank retired it."""
 
+DISPATCHER = "c10d"
+"""Whose records (of FlightRecorderHook) may stand beside those of who carries the operation out, with other names."""
+
 COALESCED = "coalesced"
 """The record of several operations that were sent off together; theirs stay "scheduled" (ProcessGroupNCCL)."""
 
@@ -45,7 +48,8 @@ class Step:
 
     @property
     def _operations(self) -> tuple[Entry, ...]:
-        return tuple(each for each in self.entries if each.kind != COALESCED) or self.entries
+        told = tuple(each for each in self.entries if each.kind != COALESCED) or self.entries
+        return tuple(each for each in told if each.backend != DISPATCHER) or told
 
     @property
     def over(self) -> bool:

@@ -15,6 +15,9 @@ from fleet_runner.core.jobs.process_groups import Step, Team
 WHOLE_TIMEOUT = 0.9
 """A rank is late if it came by so much of the timeout behind the others: they had given up, or were about to."""
 
+LOOKED_AT = 100
+"""Collectives before the one that hangs in which ranks may have gone different ways; those before ended on all."""
+
 COMPARED = 16
 """Earlier collectives by which the clocks of two ranks are compared."""
 
@@ -93,8 +96,10 @@ def _first_open(team: Team) -> int | None:
     """Return the first collective that a rank has not ended; one before another that it ended is done, too."""
     found: list[int] = []
     for mine in team.steps.values():
-        done = max((number for number, step in mine.items() if step.over), default=0)
-        found += [number for number, step in mine.items() if number > done]
+        for number in sorted(mine, reverse=True):
+            if mine[number].over:
+                break
+            found.append(number)
     behind = _common(team) + 1
     if any(_needs_all(mine[behind]) for mine in team.steps.values() if behind in mine):
         found.append(behind)
@@ -135,7 +140,7 @@ def _last(steps: Mapping[int, Step]) -> str:
 
 def _disagreement(team: Team, last: int) -> Stall | None:
     """Return the first number under which ranks do different things; sizes and types count where it stopped."""
-    numbers = sorted({number for mine in team.steps.values() for number in mine if number <= last})
+    numbers = sorted({number for mine in team.steps.values() for number in mine if last - LOOKED_AT < number <= last})
     for number in numbers:
         mine = {rank: steps[number] for rank, steps in team.steps.items() if number in steps}
         asked: list[tuple[Problem, Callable[[Step], str]]] = [(Problem.KINDS, lambda step: step.kinds)]

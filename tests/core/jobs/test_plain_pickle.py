@@ -70,12 +70,18 @@ def test_a_value_may_be_used_twice() -> None:
     """By both kinds of references; and a list may hold itself."""
     one = ["a"]
     many = [str(number) for number in range(300)]
-    assert load(pickle.dumps([one, one, many, many], 2)) == [one, one, many, many]
+    for protocol in (2, 4):
+        assert load(pickle.dumps([one, one, many, many], protocol)) == [one, one, many, many]
     itself: list[object] = []
     itself.append(itself)
     found = load(pickle.dumps(itself, 2))
     assert isinstance(found, list)
     assert found[0] is found
+
+
+def test_a_time_with_a_fraction_is_read() -> None:
+    """As PyTorch writes how long an operation took."""
+    assert load(pickle.dumps({"duration_ms": 1.5}, 2)) == {"duration_ms": 1.5}
 
 
 @pytest.mark.parametrize(
