@@ -7,14 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.budgets import circuit_breaker
+from fleet_runner.core.budgets.breaker import Breaker, refusal
 from fleet_runner.core.budgets.circuit_breaker import (
-    Breaker,
     Disruption,
     Want,
     asked,
     judged,
     lets,
-    refusal,
     trips,
     trying,
     wanted,

@@ -8,7 +8,6 @@ from fleet_runner.core.cabling.fabrics import Fabric
 from fleet_runner.core.inventory.placement import (
     BatchSummary,
     Runner,
-    Switch,
     apart,
     group,
     living,
@@ -16,10 +15,10 @@ from fleet_runner.core.inventory.placement import (
     place,
     reaches,
     reaches_all,
-    resumable,
     waits,
 )
 from fleet_runner.core.inventory.records import Device, Fleet, Rack
+from fleet_runner.core.inventory.switch import Switch, resumable
 
 FLEET = Fleet(
     ("hall-a",),
