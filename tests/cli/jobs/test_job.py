@@ -132,3 +132,20 @@ def test_without_a_scheduler_a_jobs_number_says_what_to_give(typed: Type, store:
     assert said.code == 2
     assert "scheduler is none, so nobody can be asked about job 4711" in said.err
     assert store.answers(0.0, NOW) == ()
+
+
+@pytest.mark.parametrize(
+    ("case", "code", "told"),
+    [
+        ("size", 0, "Software: it began at rank 3"),
+        ("hang", 3, "Look at rank 2 first."),
+        ("leave", 3, "Look at rank 1 first."),
+        ("groups", 3, "Look at rank 5 first."),
+        ("whole", 3, "nothing was found that ended it"),
+    ],
+)
+def test_dumps_of_real_jobs_name_the_rank(bare: Type, evidence: Path, case: str, code: int, told: str) -> None:
+    """PyTorch wrote these, of jobs that really went wrong."""
+    said = bare("job", "--log", str(evidence / "flight_recorder" / case))
+    assert said.code == code
+    assert told in said.words
