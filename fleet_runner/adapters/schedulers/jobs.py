@@ -17,7 +17,7 @@ def read(settings: Settings, job: str) -> Record:
         case "none":
             raise SettingsError(
                 f"scheduler is none, so nobody can be asked about job {job:.80}; give its nodes and times instead"
-                " (`--nodes --from --to`), or name the scheduler in fleet.toml"
+                " (`--node --from --to`), or name the scheduler in fleet.toml"
             )
         case "slurm":
             return slurm_job.read(job)

@@ -20,5 +20,5 @@ def read(cluster: Kubernetes, job: str) -> Record:
     except EvidenceError as error:
         raise SchedulerError(f"Kubernetes: {error}") from error
     raise SchedulerError(
-        f"Kubernetes has no pods of a job {job}; were they deleted with it? Give `--nodes --from --to` in its place"
+        f"Kubernetes has no pods of a job {job}; were they deleted with it? Give `--node --from --to` in its place"
     )

@@ -110,7 +110,7 @@ def test_a_job_is_read_by_the_label_of_its_kind_page_by_page(server: Server, set
 
 def test_a_job_that_kubernetes_does_not_know_is_told_in_words(server: Server, settings: Settings) -> None:
     for name, why in (
-        ("team-b/pretrain", "has no pods of a job team-b/pretrain; were they deleted .*--nodes --from --to"),
+        ("team-b/pretrain", "has no pods of a job team-b/pretrain; were they deleted .*--node --from --to"),
         ("pretrain", "expected NAMESPACE/NAME"),
     ):
         with pytest.raises(SchedulerError, match=why):
@@ -124,7 +124,7 @@ def test_a_job_that_kubernetes_does_not_know_is_told_in_words(server: Server, se
 
 
 def test_without_a_scheduler_nodes_and_times_are_to_be_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(SettingsError, match=r"scheduler is none, .* about job 4711; .*\(`--nodes --from --to`\)"):
+    with pytest.raises(SettingsError, match=r"scheduler is none, .* about job 4711; .*\(`--node --from --to`\)"):
         jobs.read(Settings(), "4711")
     with pytest.raises(SettingsError, match="kubeconfig is not set"):
         jobs.read(Settings(scheduler="kubernetes"), "a/b")

@@ -53,7 +53,7 @@ def test_a_release_is_asked_only_for_what_it_knows(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_job_that_is_none_is_told_in_words(sacct: Path) -> None:
-    for number, why in (("x; rm", "is no job of Slurm"), ("8", "Slurm: no job 8 is known; .*--nodes --from --to")):
+    for number, why in (("x; rm", "is no job of Slurm"), ("8", "Slurm: no job 8 is known; .*--node --from --to")):
         with pytest.raises(SchedulerError, match=why):
             slurm_job.read(number)
     sacct.write_text("#!/bin/sh\necho 'sacct: error: no slurmdbd' >&2; exit 1\n")

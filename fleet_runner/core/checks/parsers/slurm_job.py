@@ -98,7 +98,7 @@ def parse(lines: Iterable[str], wanted: str, fields: Sequence[str] = FIELDS) -> 
     if not names:
         raise EvidenceError(
             f"no job {wanted} is known; is it of another cluster, or older than what slurmdbd keeps? Give"
-            " `--nodes --from --to` in its place"
+            " `--node --from --to` in its place"
         )
     if wanted in names:
         names = {wanted: None}
