@@ -23,7 +23,7 @@ __all__ = ["keys"]
 SAMPLES = {
     "dell_r750": (Exit.OK, "Dell Inc. PowerEdge R750, serial PKQWA3833Q0396", "GPUs 1 x NVIDIA H100 PCIe"),
     "dgx_h100": (Exit.OK, "NVIDIA DGXH100, serial SNC4A9A5F919F1", "GPUs 8 x H100 80GB HBM3"),
-    "hpe_dl385": (Exit.NO, "the BMC calls Drive DA00001C Critical, expected OK", "NVMe Drive (16): MPK7625Q"),
+    "hpe_dl385": (Exit.NO, "the BMC reports Critical for Drive DA00001C, expected OK", "NVMe Drive (16): MPK7625Q"),
     "nvidia_gb200": (Exit.NO, "the leak detector Chassis 0 LeakDetector 1 ColdPlate says Critical", "GPUs 4 x"),
     "supermicro_hgx_h100": (Exit.OK, "Supermicro SYS-821GE-TNHR, serial SN3E9D25880F12", "8 x MCX75310AAS-NEAT"),
 }  # fmt: skip

@@ -6,7 +6,8 @@ node.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from fleet_runner.core.base.errors import SourceError
@@ -14,6 +15,9 @@ from fleet_runner.core.cabling.links import Link, Port, link
 
 _ADAPTER = re.compile(r"(\S.*) ([A-Za-z][A-Za-z_-]*[0-9][\w.-]*)", re.ASCII)
 _ADAPTER_PORTS = frozenset({"1", "2"})
+THREE = 3
+"""Names in a row that tell how a list goes on."""
+
 _SURELY_ADAPTER = re.compile(r"HCA-[0-9]+|mlx[0-9]+_[0-9]+", re.ASCII)
 
 
@@ -49,11 +53,16 @@ class Sheet(NamedTuple):
 
 
 def ended(sheet: Sheet, text: str) -> Sheet:
-    """Return what a text says; its last cable may be `cut` if it ends in a name, and its last line has no end."""
+    """Return what a text says; its last cable may be `cut` if it ends in a name, and its last line has no end.
+
+    A name that counts on from the two lines before it ("swp1", "swp2", "swp3") is whole: many editors end no last line.
+    """
     if not text or text[-1] in "\r\n":
         return sheet
     lines = text.splitlines()
     last = re.split(r"[,;\t ]", lines[-1])[-1]
+    if _counts_on([re.split(r"[,;\t ]", line)[-1] for line in lines[-3:]]):
+        return sheet
 
     def cut(row: Row) -> bool:
         words = [word for port in row.link for word in port]
@@ -61,6 +70,13 @@ def ended(sheet: Sheet, text: str) -> Sheet:
         return bool(last) and row.line == len(lines) and ends
 
     return sheet._replace(rows=tuple(row._replace(cut=True) if cut(row) else row for row in sheet.rows))
+
+
+def _counts_on(names: Sequence[str]) -> bool:
+    """Return whether three names differ in a number at their end, which grows by one from each to the next."""
+    found = [re.fullmatch(r"(.*?)(\d{1,6})", name, re.ASCII) for name in names]
+    told = [(each[1], int(each[2])) for each in found if each is not None]
+    return len(told) == THREE and all(after == (before, number + 1) for (before, number), after in pairwise(told))
 
 
 def whole(sheets: Iterable[Sheet]) -> tuple[Row, ...]:

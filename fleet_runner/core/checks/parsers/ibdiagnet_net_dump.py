@@ -9,6 +9,7 @@ nobody knows what is plugged there.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -83,7 +84,10 @@ class _Node:
 def parse(text: str) -> Discovery:
     """Return what it tells; EvidenceError where it holds nothing of a fabric at all, or was cut between lines."""
     nodes, unread, skipped = _nodes(text)
-    labels = {node.guid: {**_labels(node, nodes), **{row.label: row.port for row in node.rows}} for node in nodes}
+    models = _labels(nodes)
+    labels = {
+        node.guid: {**models.get(_model(node), {}), **{row.label: row.port for row in node.rows}} for node in nodes
+    }
     lost = _lost(nodes)
     told: list[FabricLink] = []
     silent: list[FabricPort] = []
@@ -193,13 +197,17 @@ def _key(end: FabricPort) -> str:
     return f"{end.port} {end.guid}"
 
 
-def _labels(node: _Node, nodes: Iterable[_Node]) -> dict[str, int]:
-    """Return the number of what is printed beside each port of other switches of a model, where all have the same."""
-    model = _model(node)
-    found: dict[str, set[int]] = {}
-    for row in (row for each in nodes if model and _model(each) == model for row in each.rows):
-        found.setdefault(row.label, set()).add(row.port)
-    return {label: min(numbers) for label, numbers in found.items() if len(numbers) == 1}
+def _labels(nodes: Iterable[_Node]) -> dict[str, dict[str, int]]:
+    """Return by model the number of what is printed beside each port, where all switches of it have the same."""
+    found: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for node in nodes:
+        if model := _model(node):
+            for row in node.rows:
+                found[model][row.label].add(row.port)
+    return {
+        model: {label: min(numbers) for label, numbers in labels.items() if len(numbers) == 1}
+        for model, labels in found.items()
+    }
 
 
 def _lost(nodes: Sequence[_Node]) -> dict[str, FabricPort]:

@@ -240,6 +240,10 @@ def test_a_quote_that_never_ends_is_named_by_its_line() -> None:
         ("LinkType,device a,port a,device b,port b\nData,b,1,leaf-1,12", [True]),
         ("a\t1\tleaf-1\t1\nb\t1\tleaf-1\tb ib0", [False, True]),
         ("b,1,leaf-1,12\nb,1,leaf-1,12", [False]),
+        ("a,1,leaf-1,swp1\nb,1,leaf-1,swp2\nc,1,leaf-1,swp3", [False, False, False]),
+        ("a,1,leaf-1,swp1\nb,1,leaf-1,swp2\nc,1,leaf-1,swp4", [False, False, True]),
+        ("a,1,leaf-1,swp1\nb,1,leaf-1,eth2\nc,1,leaf-1,swp3", [False, False, True]),
+        ("a,1,leaf-1,swp1\nb,1,leaf-1,swp2\nc,1,leaf-1,swp", [False, False, True]),
     ],
 )
 def test_the_last_name_of_a_text_may_be_cut_where_its_line_has_no_end(text: str, cut: list[bool]) -> None:
