@@ -16,7 +16,8 @@ from fleet_runner.core.jobs.lines import Line, read
 
 _KEY = re.compile(
     r"Traceback \(most recent|NCCL WARN|Watchdog caught|slurmstepd: |srun: error|noticed that|MPI_ABORT was invoked"
-    r"|Root Cause \(first|Fatal Python error|  what\(\): |daemon|nranks \d|: task|: Killed"
+    r"|Root Cause \(first|Fatal Python error|  what\(\): |daemon|nranks \d|: task|: Killed|watchdog got stuck"
+    r"|Heartbeat monitor timed out|Memory access fault by GPU|uncorrectable (?:ECC|NVLink) error \w+ed|Test CUDA"
 )
 _EXCEPTION = re.compile(r"(?P<type>[A-Za-z_][\w.]{0,120})(?:: (?P<words>.*))?\s*", re.ASCII)
 _WATCHDOG = re.compile(
@@ -138,7 +139,8 @@ class JobOutput:
     @property
     def known(self) -> bool:
         """Return whether anything in it was of use."""
-        return bool(self._events or self.waits or self.ranks)
+        ending = any(each.kind and each.kind not in LAUNCHERS for each in self._open.values())
+        return bool(ending or self._root or self._events or self.waits or self.ranks)
 
     def _timed(self, line: Line) -> None:
         self.zoned = self.zoned or line.zoned
