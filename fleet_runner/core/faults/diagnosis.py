@@ -113,6 +113,11 @@ ADVICE: tuple[Advice, ...] = (
         (*GPU_ASKS, "Fabric Manager's log (gathered/fabric-manager.txt)"),
     ),
     Advice(
+        ("gpu.no_address",),
+        ("Let the BIOS decode above 4 GB, with enough room for PCIe; a virtual machine needs as much.",),
+        GPU_ASKS,
+    ),
+    Advice(
         ("xid.*", "gpu.*", "gpu_burn.*", "dcgm.*", "gemm.*"),
         ("Run dcgmi diag -r 3 on the idle node, and compare the GPU with its neighbours.",),
         GPU_ASKS,

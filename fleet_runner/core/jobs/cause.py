@@ -31,9 +31,9 @@ SLACK = 120.0
 
 OWN_WORDS = frozenset(
     {
-        complaints.EXCEPTION, complaints.MISMATCH, "job.gpu_memory", "job.oom", "job.shared_memory",
-        "job.out_of_memory", "kernel.out_of_memory", "job.collective_mismatch", "job.size_mismatch",
-        "job.type_mismatch", "job.group_order",
+        complaints.EXCEPTION, complaints.MISMATCH, "job.nccl_usage", "job.locked_memory", "job.gpu_memory", "job.oom",
+        "job.shared_memory", "job.out_of_memory", "kernel.out_of_memory", "job.collective_mismatch",
+        "job.size_mismatch", "job.type_mismatch", "job.group_order",
     }
 )  # fmt: skip
 """What a program does wrong whatever machine it runs on."""

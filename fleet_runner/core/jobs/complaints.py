@@ -41,6 +41,7 @@ PREEMPTED = "job.preempted"
 ENDED = "job.ended"
 BEHIND = "job.behind"
 MISMATCH = "job.mismatch"
+FABRIC_MANAGER = "job.fabric_manager"
 
 COMPLAINTS = (
     _complaint(r"uncorrectable ECC error", "job.gpu_ecc", _HARDWARE,
@@ -50,12 +51,25 @@ COMPLAINTS = (
     _complaint(r"fallen off the bus|GPU is lost", "job.gpu_lost", _HARDWARE, "a GPU does not answer any more"),
     _complaint(r"(?:CUDA|HIP) out of memory|OutOfMemoryError|CUDA error: out of memory|hipErrorOutOfMemory",
                "job.gpu_memory", _SOFTWARE, "the program asked for more memory than the GPU had left"),
+    _complaint(r"system not yet initialized|SYSTEM_NOT_READY|SystemNotReady|error in the Fabric Manager or NVSwitches"
+               r"|nvls\.cc.{0,80}cannot be performed in the present state",
+               FABRIC_MANAGER, _HARDWARE, "the NVSwitches were not set up: Fabric Manager does not run, or hangs"),
+    _complaint(r"nvls\.cc:\d{1,6} (?:\(\w+\) )?NCCL WARN Cuda failure (?:1 )?'invalid argument'",
+               FABRIC_MANAGER, (Area.HARDWARE, Role.SYMPTOM),
+               "NVLink SHARP could not be set up; mostly Fabric Manager was restarted without a reset of the GPUs"),
+    _complaint(r"Detected mismatch between collectives", MISMATCH, _SOFTWARE,
+               "ranks called different collectives, or gave them different sizes"),
+    _complaint(r"Duplicate GPU detected|ncclInvalidUsage", "job.nccl_usage", _SOFTWARE,
+               "the program used NCCL wrongly: two ranks on one GPU, for instance"),
+    _complaint(r"ibv_reg_mr\w{0,20} failed with error Cannot allocate memory|max locked memory",
+               "job.locked_memory", _SOFTWARE, "the job may not lock the memory that RDMA needs (ulimit -l)"),
     _complaint(r"oom[_-]kill|Out Of Memory|OOMKilled|oom-killer", "job.oom", _SOFTWARE,
                "the kernel ended a process, because the memory that the job may use was full"),
-    _complaint(r"illegal memory access|device-side assert|misaligned address|illegal instruction was encountered"
-               r"|invalid device function|an illegal address", "job.gpu_program", _SOFTWARE,
-               "a kernel of the program failed on the GPU"),
-    _complaint(r"insufficient shared memory|/dev/shm|unable to mmap \d+ bytes from file </torch_",
+    _complaint(r"illegal memory access|Memory access fault by GPU|device-side assert|misaligned address"
+               r"|illegal instruction was encountered|invalid device function|an illegal address",
+               "job.gpu_program", _SOFTWARE, "a kernel of the program failed on the GPU"),
+    _complaint(r"insufficient shared memory|/dev/shm|posix_fallocate failed|shared memory segment nccl-"
+               r"|unable to mmap \d+ bytes from file </torch_",
                "job.shared_memory", _SOFTWARE, "the shared memory (/dev/shm) of the container was full"),
     _complaint(r"Input/output error|\[Errno 5\]|Stale (?:NFS )?file handle|\[Errno 116\]|\[Errno 107\]"
                r"|Transport endpoint is not connected|Remote I/O error|\[Errno 121\]"
@@ -65,11 +79,21 @@ COMPLAINTS = (
                "a file system or a quota was full"),
     _complaint(r"[Gg]ot async(?: fatal)? event ?: ?(?:port error|device fatal|IBV_EVENT_(?:PORT_ERR|DEVICE_FATAL))",
                "job.port_error", _FABRIC, "an adapter said that its port went down"),
-    _complaint(r"status=12|vendor err 129|RETRY_EXC|IBV_WC_RETRY|transport retry counter exceeded", "job.ib_retry",
-               (Area.FABRIC, Role.SYMPTOM), "the other end did not answer over InfiniBand or RoCE"),
+    _complaint(r"vendor err 81\b", "job.gpudirect", (Area.HARDWARE, Role.SYMPTOM),
+               "an adapter was refused a GPU's memory; mostly PCIe ACS or the IOMMU of its node is in the way"),
+    _complaint(r"ibv_modify_qp failed .{0,40}(?:Connection timed out|Network is unreachable|No route)",
+               "job.ib_address", (Area.FABRIC, Role.SYMPTOM),
+               "an adapter found no way to the other one's address; mostly the GID index, a VLAN or a route of RoCE"),
+    _complaint(r"status=12|vendor err 129|RETRY_EXC|IBV_WC_RETRY|transport retry counter exceeded",
+               "job.ib_retry", (Area.FABRIC, Role.SYMPTOM), "the other end did not answer over InfiniBand or RoCE"),
     _complaint(r"collective operation timeout|Timed out waiting \d+ms for|failed to pass monitoredBarrier"
                r"|Timeout waiting for key", TIMEOUT, SYMPTOM,
                "a rank waited in vain in a collective"),
+    _complaint(r"watchdog got stuck|Heartbeat monitor timed out", "job.hung", SYMPTOM,
+               "a call of NCCL or CUDA hung inside a rank, so that its watchdog hung too"),
+    _complaint(r"No CUDA GPUs are available|initialize NVML|library version mismatch|no CUDA-capable device",
+               "job.no_gpu", SYMPTOM,
+               "a process could reach no GPU: its container's devices, the driver's version, or the GPU"),
     _complaint(r"remote process exited|ncclRemoteError|[Cc]onnection (?:was )?(?:reset|closed|refused|aborted)"
                r"|closed by (?:peer|remote)|[Bb]roken pipe|recvValue failed|[Ss]ocket [Tt]imeout|Connection timed out"
                r"|ncclSystemError|ncclInternalError|NCCL communicator was aborted|EOFError|No route to host",

@@ -16,7 +16,8 @@ from fleet_runner.core.jobs.lines import Line, read
 
 _KEY = re.compile(
     r"Traceback \(most recent|NCCL WARN|Watchdog caught|slurmstepd: |srun: error|noticed that|MPI_ABORT was invoked"
-    r"|Root Cause \(first|Fatal Python error|  what\(\): |daemon|nranks \d|: task|: Killed"
+    r"|Root Cause \(first|Fatal Python error|  what\(\): |daemon|nranks \d|: task|: Killed|watchdog got stuck"
+    r"|Heartbeat monitor timed out|Memory access fault by GPU|uncorrectable (?:ECC|NVLink) error \w+ed|Test CUDA"
 )
 _EXCEPTION = re.compile(r"(?P<type>[A-Za-z_][\w.]{0,120})(?:: (?P<words>.*))?\s*", re.ASCII)
 _WATCHDOG = re.compile(
@@ -117,7 +118,7 @@ class JobOutput:
             line = read(raw, self._year)
             line = line if line.rank is not None or self._rank is None else line._replace(rank=self._rank)
             if line.at is not None:
-                self._timed(line)
+                self._timed(line, line.at)
             if self._root is not None and self._told_root(line.text):
                 continue
             if line.rank in self._open and self._continued(self._open[line.rank], line):
@@ -138,22 +139,22 @@ class JobOutput:
     @property
     def known(self) -> bool:
         """Return whether anything in it was of use."""
-        return bool(self._events or self.waits or self.ranks)
+        ending = any(each.kind and each.kind not in LAUNCHERS for each in self._open.values())
+        return bool(ending or self._root or self._events or self.waits or self.ranks)
 
-    def _timed(self, line: Line) -> None:
+    def _timed(self, line: Line, at: float) -> None:
         self.zoned = self.zoned or line.zoned
         for opened in self._open.values():
             if opened.kind and opened.until is None:
-                opened.until = line.at
+                opened.until = at
         for key, since in self._late:
-            self._settle(key, since, line.at)
+            self._settle(key, since, at)
         self._late.clear()
-        self._before = line.at
-        if line.at is not None:
-            first, last = self.times or (line.at, line.at)
-            self.times = min(first, line.at), max(last, line.at)
+        self._before = at
+        first, last = self.times or (at, at)
+        self.times = min(first, at), max(last, at)
         if _STEP.search(line.text) and not _KEY.search(line.text):
-            self.progress = line.at
+            self.progress = at
 
     def _settle(self, key: Key, since: float | None, until: float | None) -> None:
         """Give an event that told no time the span between the lines before and after it that do."""
@@ -165,8 +166,6 @@ class JobOutput:
     def _key(self, line: Line) -> None:
         text = line.text
         if "Traceback (most recent" in text:
-            if line.rank in self._open:
-                self._close(self._open[line.rank])
             self._open[line.rank] = _Open(line, self._before)
         elif "Root Cause (first" in text:
             self._root = {}

@@ -69,6 +69,11 @@ def test_an_exception_of_one_rank_is_the_programs_own() -> None:
         ("RuntimeError: [1] is setting up NCCL communicator and retrieving ncclUniqueId: Broken pipe",
          "job.peer_lost", Area.UNKNOWN, Role.SYMPTOM),
         ("KeyboardInterrupt", "job.stopped", Area.UNKNOWN, Role.SYMPTOM),
+        ("RuntimeError: cuda runtime error (802) : system not yet initialized at THCGeneral.cpp:50",
+         "job.fabric_manager", Area.HARDWARE, Role.CAUSE),
+        ("RuntimeError: Detected mismatch between collectives on ranks. Rank 1 is running collective: x",
+         "job.mismatch", Area.SOFTWARE, Role.CAUSE),
+        ("RuntimeError: No CUDA GPUs are available", "job.no_gpu", Area.UNKNOWN, Role.SYMPTOM),
     ],
 )  # fmt: skip
 def test_exceptions_whose_words_say_more_than_their_type(words: str, code: str, area: Area, role: Role) -> None:
@@ -308,3 +313,67 @@ def test_no_text_is_too_odd(text: str) -> None:
     for event in read(text, 100.0):
         assert event.message
         assert event.source
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "area", "role"),
+    [
+        ("misc/shmutils.cc:71 NCCL WARN Call to posix_fallocate failed : No space left on device",
+         "job.shared_memory", Area.SOFTWARE, Role.CAUSE),
+        ("include/shm.h:48 NCCL WARN Error while creating shared memory segment nccl-shm-recv-25-0-1-3 (size 9637)",
+         "job.shared_memory", Area.SOFTWARE, Role.CAUSE),
+        ("init.cc:497 NCCL WARN Duplicate GPU detected : rank 2 and rank 0 both on CUDA device 1000",
+         "job.nccl_usage", Area.SOFTWARE, Role.CAUSE),
+        ("misc/ibvwrap.cc:278 NCCL WARN Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory",
+         "job.locked_memory", Area.SOFTWARE, Role.CAUSE),
+        ("net_ib.cc:1 NCCL WARN NET/IB : Got completion from peer x with error 4, opcode 1, len 1, vendor err 81",
+         "job.gpudirect", Area.HARDWARE, Role.SYMPTOM),
+        ("misc/ibvwrap.cc:187 NCCL WARN Call to ibv_modify_qp failed with error Connection timed out",
+         "job.ib_address", Area.FABRIC, Role.SYMPTOM),
+        ("transport/nvls.cc:244 NCCL WARN Cuda failure 1 'invalid argument'",
+         "job.fabric_manager", Area.HARDWARE, Role.SYMPTOM),
+        ("transport/nvls.cc:254 NCCL WARN Cuda failure 401 'the operation cannot be performed in the present state'",
+         "job.fabric_manager", Area.HARDWARE, Role.CAUSE),
+    ],
+)  # fmt: skip
+def test_what_nccl_complains_of(line: str, code: str, area: Area, role: Role) -> None:
+    """As threads of others show it, each with the cause that was found in the end."""
+    event = only(f"gpu-07:4711:4790 [2] {line}\n")
+    assert (event.code, event.area, event.role, event.node) == (code, area, role, "gpu-07")
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("[rank2]:[F1128 02:10:04.5 ProcessGroupNCCL.cpp:1224] [PG 3 Rank 2] ProcessGroupNCCL's watchdog got stuck",
+         "job.hung"),
+        ("Memory access fault by GPU node-2 (Agent handle: 0x55) on address 0x7f. Reason: Page not present.",
+         "job.gpu_program"),
+        ("F stream_executor.cc:34] CUDA_ERROR_ECC_UNCORRECTABLE: uncorrectable ECC error encountered", "job.gpu_ecc"),
+        ("gpu-07: Test CUDA failure common.cu:941 'system not yet initialized'", "job.fabric_manager"),
+    ],
+)  # fmt: skip
+def test_what_is_told_by_one_line_without_an_exception(line: str, code: str) -> None:
+    """C++ raises nothing that Python could print."""
+    assert only(f"{line}\n").code == code
+
+
+def test_a_count_of_no_errors_is_no_complaint() -> None:
+    """Programs print what nvidia-smi counts."""
+    assert read("volatile uncorrectable ECC errors: 0\n") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ('Traceback (most recent call last):\n  File "train.py", line 1, in <module>\n', False),
+        ("Traceback (most recent call last):\nRuntimeError: CUDA error: uncorrectable ECC error encountered\n", True),
+        ("Traceback (most recent call last):\ntorch.distributed.elastic.ChildFailedError: x\n", False),
+        ("Root Cause (first observed failure):\n[0]:\n  rank      : 3 (local_rank: 3)\n  exitcode  : 1\n", True),
+    ],
+)
+def test_an_output_that_ends_in_an_exception_is_known_before_its_end(text: str, known: bool) -> None:
+    """Most programs print no times, and their last words are a traceback; a launcher's is only that of another."""
+    output = JobOutput("job.out", 2026)
+    output.feed(text)
+    assert output.known is known

@@ -207,6 +207,17 @@ CHECK = Check(
             "the driver could not start a GPU; recorded only once nvidia-smi sees it",
         ),
         Code(driver_messages.NVLINK, (Remedy.RESET,), "the driver could not find out which NVLinks are connected"),
+        Code(
+            driver_messages.NO_ADDRESS,
+            (Remedy.WATCH,),
+            "a GPU's memory got no address from the BIOS (decoding above 4 GB, its size) or the virtual machine",
+        ),
+        Code(
+            driver_messages.MISMATCH,
+            (Remedy.RECORD,),
+            "a program's libraries and the kernel's module are of two versions of the driver: updated without a"
+            " reboot, or a container's own",
+        ),
     ),
     source="NVIDIA's Xid catalogue (172 codes, the bits of 74 and of 144 to 150), its Fabric Manager guide and open"
     " driver",

@@ -9,7 +9,7 @@ import re
 
 _STAMP = r"\[(?:\s{0,12}[+\d]|[A-Z][a-z]{2} )[^\]\n]{0,40}\]"
 _LEVEL = (
-    r"(?:kern|user|daemon|auth|syslog)\s{0,4}:\s?"
+    r"(?:kern|user|daemon|auth|syslog)\s{0,4}:\s{0,8}"
     r"(?:emerg|alert|crit|err|error|warn|warning|notice|info|debug)\s{0,4}: "
 )
 

@@ -4,10 +4,11 @@ import re
 from typing import NamedTuple
 
 LINE = re.compile(
-    r"(?:^|\s)(?P<host>[A-Za-z][\w.-]{0,254}):\d{1,8}:\d{1,8} \[\d{1,3}\] [^\n]{0,160}?"
-    r"NCCL WARN (?P<words>[^\n]{1,400})",
+    r"(?:^|\s|>:)(?:(?P<host>[A-Za-z][\w.-]{0,254}):\d{1,8}:\d{1,8} \[\d{1,3}\] [^\n]{0,160}?"
+    r"|\[\d{1,3}\] [\w/.]{1,80}:\d{1,6} )NCCL WARN (?P<words>[^\n]{1,400})",
     re.MULTILINE,
 )
+"""A complaint; who pastes one often leaves the host away."""
 
 MOST = 10_000
 
@@ -20,7 +21,14 @@ class Meaning(NamedTuple):
     tells: str
 
 
+NVSWITCHES = Meaning(
+    re.compile(r"NVLink SHARP|in the present state|system not yet initialized"),
+    "NVLink SHARP or the NVSwitches were not set up: Fabric Manager, mostly",
+    "systemctl status nvidia-fabricmanager, and the part Fabric of nvidia-smi -q; after its restart reset the GPUs",
+)
+
 MEANINGS = (
+    NVSWITCHES,
     Meaning(
         re.compile(r"uncorrectable ECC|ECC error", re.IGNORECASE),
         "a GPU met a memory error that ECC could not correct",
@@ -37,6 +45,26 @@ MEANINGS = (
         ),
         "the other end did not answer over InfiniBand or RoCE: its node, a link or a switch on the way",
         "the kernel log of both nodes, and ibqueryerrors twice, an hour apart",
+    ),
+    Meaning(
+        re.compile(r"vendor err 81\b"),
+        "an adapter was refused a GPU's memory: PCIe ACS or the IOMMU of this node, mostly",
+        "NCCL_NET_GDR_LEVEL=0 goes around it; fleet-runner's checks pcie_settings and kernel look at both",
+    ),
+    Meaning(
+        re.compile(r"ibv_modify_qp failed .*(?:timed out|unreachable|No route)"),
+        "an adapter found no way to the other one's address: the GID index, a VLAN or a route of RoCE, mostly",
+        "show_gids on both nodes, and ib_write_bw with the same index (-x)",
+    ),
+    Meaning(
+        re.compile(r"ibv_reg_mr\w{0,20} failed .*Cannot allocate memory"),
+        "the job may not lock the memory that RDMA needs",
+        "ulimit -l inside the job, on every node",
+    ),
+    Meaning(
+        re.compile(r"Duplicate GPU detected"),
+        "two ranks use the same GPU",
+        "CUDA_VISIBLE_DEVICES and the device that each rank sets",
     ),
     Meaning(
         re.compile(r"async (?:fatal )?event|port error|link down", re.IGNORECASE),
@@ -91,11 +119,17 @@ def parse(text: str) -> tuple[Complaint, ...]:
     for number, match in enumerate(LINE.finditer(text)):
         if number >= MOST:
             break
-        words = match["words"]
-        meaning = next(each for each in MEANINGS if each.words.search(words))
-        key = (match["host"], meaning.meaning)
+        meaning = _meaning(match)
+        key = (match["host"] or "", meaning.meaning)
         known = found.get(key)
         found[key] = Complaint(
             key[0], meaning, known.times + 1 if known else 1, known.line if known else match[0].strip()[:400]
         )
     return tuple(found.values())
+
+
+def _meaning(complaint: re.Match[str]) -> Meaning:
+    words = complaint["words"]
+    if "nvls.cc" in complaint[0] and "invalid argument" in words:
+        return NVSWITCHES
+    return next(each for each in MEANINGS if each.words.search(words))

@@ -12,8 +12,9 @@ from fleet_runner.core.checks.shared.kernel_messages import Known
 from fleet_runner.core.checks.verdicts import Finding, Remedy
 
 STUCK, NO_START, NVLINK = "gpu.driver_stuck", "gpu.driver_no_start", "gpu.driver_nvlink"
+NO_ADDRESS, MISMATCH = "gpu.no_address", "gpu.driver_mismatch"
 
-CODES = frozenset({STUCK, NO_START, NVLINK})
+CODES = frozenset({STUCK, NO_START, NVLINK, NO_ADDRESS, MISMATCH})
 
 ORDER = tuple(Remedy)
 """From the mildest to the hardest."""
@@ -31,6 +32,10 @@ def _stuck(word: str, why: str) -> Known:
 def _no_start(word: str, why: str) -> Known:
     rule = Rule(NO_START, word, re.compile(rf"{_GPU}(?P<why>{why})", re.ASCII))
     return Known(rule, Remedy.RESET, "the driver could not start it", "GPU {}")
+
+
+def _told(code: str, word: str, why: str, remedy: Remedy, meaning: str) -> Known:
+    return Known(Rule(code, word, re.compile(rf"NVRM: (?P<why>{why})", re.ASCII)), remedy, meaning, "GPU")
 
 
 LOGGED = (
@@ -55,6 +60,10 @@ LOGGED = (
         "the driver could not find out which NVLinks are connected",
         "GPU",
     ),
+    _told(NO_ADDRESS, "PCI I/O region assigned", "This PCI I/O region assigned to your NVIDIA device is invalid",
+          Remedy.WATCH, "a GPU's memory got no address from the BIOS or the virtual machine"),
+    _told(MISMATCH, "API mismatch: ", r"API mismatch: the client[^\n#]{1,80}", Remedy.RECORD,
+          "a program's libraries and the kernel's module are of two versions of the driver"),
 )  # fmt: skip
 """The messages; the first of a code says what it means."""
 

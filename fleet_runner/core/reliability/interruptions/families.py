@@ -43,6 +43,7 @@ _NVLINK = (
     "xid.74", "xid.136", "xid.137", "xid.144", "xid.145", "xid.146", "xid.147", "xid.148", "xid.149", "xid.150",
     "xid.155", "xid.166", "xid.170", "gpu.driver_nvlink", "gpu.fabric_state", "gpu.fabric_status",
     "gpu.fabric_health", "gpu.fabric_recovering", "gpu.fabric_apart", "gpu.fabric_cluster", "job.nvlink",
+    "job.fabric_manager",
 )  # fmt: skip
 _GPU_RESULTS = (
     "gpu_burn.faulty", "gpu_bandwidth.wrong", "gemm.wrong", "gemm.unsteady", "training.corrupt", "training.unsteady",

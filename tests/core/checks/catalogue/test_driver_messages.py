@@ -79,6 +79,22 @@ def test_nvlinks_that_cannot_be_found_out_ask_for_a_reset() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "code", "remedy"),
+    [
+        ("NVRM: This PCI I/O region assigned to your NVIDIA device is invalid:\n   NVRM: BAR0 is 0M @ 0x0 (PCI:0)",
+         "gpu.no_address", Remedy.WATCH),
+        ("NVRM: API mismatch: the client has the version 535.54.03, but#012NVRM: this kernel module has the version",
+         "gpu.driver_mismatch", Remedy.RECORD),
+        ("NVRM: API mismatch: the client 'python3' (pid 1005)\n               NVRM: has the version 595.84, but",
+         "gpu.driver_mismatch", Remedy.RECORD),
+    ],
+)  # fmt: skip
+def test_settings_and_programs_cost_no_gpu_its_work(line: str, code: str, remedy: Remedy) -> None:
+    """The BIOS's or the virtual machine's sizes; a container's own libraries, or an update without a reboot."""
+    assert remedies(judged("xid", {"dmesg": f"{BOOT}{AT}{line}\n"})) == {code: remedy}
+
+
+@pytest.mark.parametrize(
     ("registers", "remedy"),
     [("", Remedy.RESET), ("(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)", Remedy.RESET),
      ("(0x0, 0x0, 0x0, 0x0, 0x100000, 0x0, 0x0)", Remedy.RECORD)],

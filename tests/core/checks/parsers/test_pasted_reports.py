@@ -150,6 +150,11 @@ def test_a_ports_counters_are_read_whole_or_not() -> None:
         ("Call to connect returned Connection refused", "cannot be reached"),
         ("Error while creating shared memory segment /dev/shm/nccl-x", "memory was short"),
         ("Mismatched collective detected", "NCCL could not go on"),
+        ("NET/IB : Got completion from peer x with error 4, opcode 0, len 0, vendor err 81", "PCIe ACS or the IOMMU"),
+        ("Call to ibv_modify_qp failed with error Connection timed out", "GID index"),
+        ("Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory", "lock the memory"),
+        ("Duplicate GPU detected : rank 2 and rank 0 both on CUDA device 1000", "two ranks use the same GPU"),
+        ("Cuda failure 802 'system not yet initialized'", "Fabric Manager"),
     ],
 )
 def test_a_complaint_is_told_by_its_words(words: str, meaning: str) -> None:
@@ -163,3 +168,23 @@ def test_complaints_are_counted_host_by_host_up_to_a_bound(monkeypatch: pytest.M
     assert [(each.host, each.times) for each in found] == [("gpu-07", 2), ("gpu-08", 1)]
     monkeypatch.setattr(nccl_log, "MOST", 1)
     assert [each.times for each in nccl_log.parse(text_of("nccl/warnings.txt"))] == [1]
+
+
+@pytest.mark.parametrize(
+    ("before", "host"),
+    [("[1,2]<stdout>:gpu-03:29880:30398 [0]", "gpu-03"), ("[0] gpu-03:13571:13571 [0]", "gpu-03"), ("[0]", "")],
+)
+def test_what_stands_before_a_complaint(before: str, host: str) -> None:
+    """Launchers put more before the host, and who pastes a complaint often leaves the host away."""
+    (found,) = nccl_log.parse(f"{before} include/shm.h:28 NCCL WARN Call to posix_fallocate failed: No space left\n")
+    assert found.host == host
+
+
+def test_nvlink_sharp_is_not_the_applications() -> None:
+    """Mostly Fabric Manager was restarted, and the GPUs were not reset."""
+    (found,) = nccl_log.parse("gpu-01:1:2 [0] transport/nvls.cc:244 NCCL WARN Cuda failure 1 'invalid argument'\n")
+    assert "Fabric Manager" in found.meaning.meaning
+    (other,) = nccl_log.parse("gpu-01:1:2 [0] enqueue.cc:9 NCCL WARN Cuda failure 1 'invalid argument'\n")
+    assert "the application" in other.meaning.meaning
+    (memory,) = nccl_log.parse("gpu-01:1:2 [0] transport/nvls.cc:244 NCCL WARN Cuda failure 2 'out of memory'\n")
+    assert "memory was short" in memory.meaning.meaning
