@@ -39,6 +39,8 @@ TIME_LIMIT = "job.time_limit"
 CANCELLED = "job.cancelled"
 PREEMPTED = "job.preempted"
 ENDED = "job.ended"
+NCCL = "job.nccl"
+STEP_ENDED = "job.step_ended"
 BEHIND = "job.behind"
 MISMATCH = "job.mismatch"
 
@@ -48,14 +50,21 @@ COMPLAINTS = (
     _complaint(r"uncorrectable NVLink error", "job.nvlink", _HARDWARE,
                "CUDA met an NVLink error that it could not correct"),
     _complaint(r"fallen off the bus|GPU is lost", "job.gpu_lost", _HARDWARE, "a GPU does not answer any more"),
+    _complaint(r"std::bad_alloc|\bMemoryError\b|\[Errno 12\]|Cannot allocate memory|DefaultCPUAllocator"
+               r"|running low on memory",
+               "job.host_memory", _SOFTWARE, "the program asked for more memory than its node gives it"),
     _complaint(r"(?:CUDA|HIP) out of memory|OutOfMemoryError|CUDA error: out of memory|hipErrorOutOfMemory",
                "job.gpu_memory", _SOFTWARE, "the program asked for more memory than the GPU had left"),
     _complaint(r"oom[_-]kill|Out Of Memory|OOMKilled|oom-killer", "job.oom", _SOFTWARE,
                "the kernel ended a process, because the memory that the job may use was full"),
+    _complaint(r"DataLoader worker \(pid(?:\(s\))? [\d, ]{1,200}\) "
+               r"(?:is killed by signal: Killed|exited unexpectedly)"
+               r"|ProcessExitedException",
+               KILLED, SYMPTOM, "a process of the program was ended: by the OOM killer, or by itself"),
     _complaint(r"illegal memory access|device-side assert|misaligned address|illegal instruction was encountered"
                r"|invalid device function|an illegal address", "job.gpu_program", _SOFTWARE,
                "a kernel of the program failed on the GPU"),
-    _complaint(r"insufficient shared memory|/dev/shm|unable to mmap \d+ bytes from file </torch_",
+    _complaint(r"(?:insufficient|out of) shared memory|/dev/shm|unable to mmap \d+ bytes from file </torch_",
                "job.shared_memory", _SOFTWARE, "the shared memory (/dev/shm) of the container was full"),
     _complaint(r"Input/output error|\[Errno 5\]|Stale (?:NFS )?file handle|\[Errno 116\]|\[Errno 107\]"
                r"|Transport endpoint is not connected|Remote I/O error|\[Errno 121\]"
@@ -72,7 +81,8 @@ COMPLAINTS = (
                "a rank waited in vain in a collective"),
     _complaint(r"remote process exited|ncclRemoteError|[Cc]onnection (?:was )?(?:reset|closed|refused|aborted)"
                r"|closed by (?:peer|remote)|[Bb]roken pipe|recvValue failed|[Ss]ocket [Tt]imeout|Connection timed out"
-               r"|ncclSystemError|ncclInternalError|NCCL communicator was aborted|EOFError|No route to host",
+               r"|ncclSystemError|ncclInternalError|NCCL communicator was aborted|EOFError|No route to host"
+               r"|ActorDiedError|ActorUnavailableError|RayActorError|NodeDiedError|WorkerCrashedError",
                PEER, SYMPTOM, "a rank lost the connection to another one"),
     _complaint(r"CUDA error|CUDA failure|Cuda failure|cudaError|HIP error|CUBLAS_STATUS|CUDNN_STATUS|cuDNN error",
                "job.gpu_error", SYMPTOM, "CUDA failed, and does not say whose fault it is"),
@@ -81,6 +91,13 @@ COMPLAINTS = (
 )  # fmt: skip
 """First come, first served: an exception whose words say more than its type."""
 
+HARMLESS = re.compile(
+    r"[Pp]lugin|NUMA auto balancing|iommu=pt|HSA_FORCE_FINE_GRAIN_PCIE|MSCCL"
+    r"|[Cc](?:an|ould) ?not find|[Ff]ailed to find"
+    r"|[Ff]alling back|[Ii]gnoring|[Dd]eprecated|[Dd]isabling"
+)
+"""What NCCL and RCCL warn of when they start, and then go on without."""
+
 NODE_FAILED = re.compile(
     r"[Nn]ode failure on (?P<first>[\w.,\[\]-]{1,200})|DUE TO NODE FAILURE|lost communication with a remote daemon"
     r"|(?P<lost>[\w.-]{1,200}) - daemon (?:did not report|failed)"
@@ -88,7 +105,8 @@ NODE_FAILED = re.compile(
 CANCELS = (
     (re.compile(r"DUE TO TIME LIMIT"), TIME_LIMIT, "it reached its time limit"),
     (re.compile(r"DUE TO PREEMPTION"), PREEMPTED, "it gave way to another job"),
-    (re.compile(r"\*\*\* (?:JOB|STEP) [\w.+]{1,40} ON \S{1,80} CANCELLED AT"), CANCELLED, "it was cancelled"),
+    (re.compile(r"\*\*\* JOB [\w.+]{1,40} ON \S{1,80} CANCELLED AT"), CANCELLED, "it was cancelled"),
+    (re.compile(r"\*\*\* STEP [\w.+]{1,40} ON \S{1,80} CANCELLED AT"), STEP_ENDED, "Slurm ended its other tasks"),
 )
 
 SIGNALS = {
