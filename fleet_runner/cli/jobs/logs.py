@@ -53,7 +53,17 @@ def _files(path: Path) -> list[Path]:
     if path == STDIN or path.is_file():
         return [path]
     if path.is_dir():
-        return sorted(each for each in path.rglob("*") if each.is_file() and not each.is_symlink())
+        try:
+            files = sorted(each for each in path.rglob("*") if each.is_file() and not each.is_symlink())
+        except (OSError, RecursionError) as error:
+            raise FleetError(f"{path}: its folders are too deep to be read; name the folder of one job") from error
+        if not files:
+            raise FleetError(
+                f"{path}: no file is in this folder; links are not followed, so name the files themselves"
+            )
+        return files
+    if path.exists():
+        raise FleetError(f"{path}: it is no file but a pipe or a device; give its text to --log -")
     raise FleetError(f"{path}: there is no such file or folder")
 
 
