@@ -16,11 +16,12 @@ from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.jobs import straggler
 from fleet_runner.core.jobs.answer import Answer
-from fleet_runner.core.jobs.cause import CLEAN, decide
+from fleet_runner.core.jobs.cause import decide
 from fleet_runner.core.jobs.event import Area
 from fleet_runner.core.jobs.job import Job
 from fleet_runner.core.jobs.outputs import job_of, placed, said
 from fleet_runner.core.jobs.record import Record
+from fleet_runner.core.jobs.sentences import CLEAN
 
 JobId = Annotated[str, typer.Argument(metavar="[JOBID]", help="the scheduler's number or NAMESPACE/NAME")]
 Nodes = Annotated[list[str] | None, ByNode]

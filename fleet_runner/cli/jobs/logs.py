@@ -21,7 +21,6 @@ LARGEST = 400_000_000
 
 _RANK = re.compile(r"rank[_.-]?(\d{1,6})(?!\d)", re.IGNORECASE)
 _KEYS = (b'"pg_config"', b'"nccl_version"', b'"comm_lib_version"')
-_NUMBER = re.compile(r"\d{1,6}")
 
 
 @dataclass
@@ -53,7 +52,17 @@ def _files(path: Path) -> list[Path]:
     if path == STDIN or path.is_file():
         return [path]
     if path.is_dir():
-        return sorted(each for each in path.rglob("*") if each.is_file() and not each.is_symlink())
+        try:
+            files = sorted(each for each in path.rglob("*") if each.is_file() and not each.is_symlink())
+        except (OSError, RecursionError) as error:
+            raise FleetError(f"{path}: its folders are too deep to be read; name the folder of one job") from error
+        if not files:
+            raise FleetError(
+                f"{path}: no file is in this folder; links are not followed, so name the files themselves"
+            )
+        return files
+    if path.exists():
+        raise FleetError(f"{path}: it is no file but a pipe or a device; give its text to --log -")
     raise FleetError(f"{path}: there is no such file or folder")
 
 
@@ -109,9 +118,6 @@ def _text(path: Path, logs: Logs, year: int, *, alone: bool) -> None:
 
 
 def _rank(path: Path) -> int | None:
-    """Return the rank that a file's name tells: "rank_3.log", or torchrun's "attempt_0/3/stderr.log"."""
-    if found := _RANK.search(path.name):
-        return int(found[1])
-    if path.name in {"stdout.log", "stderr.log"} and _NUMBER.fullmatch(path.parent.name):
-        return int(path.parent.name)
-    return None
+    """Return the rank that a file's name tells ("rank_3.log"); torchrun's folders tell the rank on its node only."""
+    found = _RANK.search(path.name)
+    return int(found[1]) if found is not None else None

@@ -16,6 +16,7 @@ from fleet_runner.core.jobs.answer import Answer
 from fleet_runner.core.jobs.event import Area, Event, Role
 from fleet_runner.core.jobs.job import Job
 from fleet_runner.core.jobs.record import KINDS
+from fleet_runner.core.jobs.sentences import CLEAN, STOPPED, place, sentence, unknown, where
 
 LEAD = 600.0
 """Seconds before the first symptom in which its cause is looked for."""
@@ -31,7 +32,8 @@ SLACK = 120.0
 
 OWN_WORDS = frozenset(
     {
-        complaints.EXCEPTION, complaints.MISMATCH, "job.nccl_usage", "job.locked_memory", "job.gpu_memory", "job.oom",
+        complaints.EXCEPTION, complaints.MISMATCH, "job.nccl_usage", "job.locked_memory", "job.gpu_memory",
+        "job.host_memory", "job.oom",
         "job.shared_memory", "job.out_of_memory", "kernel.out_of_memory", "job.collective_mismatch",
         "job.size_mismatch", "job.type_mismatch", "job.group_order",
     }
@@ -46,14 +48,6 @@ HELD_UP = frozenset(
 )  # fmt: skip
 """Symptoms that name who held the others up; the flight recorder's are those of `collectives`."""
 
-CLEAN = frozenset({"COMPLETED", "Complete", "Completed", "Succeeded"})
-"""States of a job that ended well."""
-
-STOPPED = {
-    complaints.TIME_LIMIT: "reached its time limit",
-    complaints.CANCELLED: "was cancelled",
-    complaints.PREEMPTED: "gave way to another job",
-}
 STATES = {
     "TIMEOUT": complaints.TIME_LIMIT,
     "DEADLINE": complaints.TIME_LIMIT,
@@ -61,14 +55,6 @@ STATES = {
     "PREEMPTED": complaints.PREEMPTED,
 }
 """How a scheduler says that a job was ended from outside."""
-
-WORD = {
-    Area.HARDWARE: "Hardware",
-    Area.FABRIC: "Fabric",
-    Area.STORAGE: "Storage",
-    Area.SOFTWARE: "Software",
-    Area.UNKNOWN: "Not known",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +77,19 @@ def decide(job: Job, events: Iterable[Event], reach: Reach | None = None) -> Ans
     told = sorted(events, key=lambda each: (each.at is None, each.at or 0.0))
     since, until = _window(job, told, reach.progress)
     causes = [_weighed(each, told, job) for each in told if each.role is Role.CAUSE and _within(each, since, until)]
-    symptoms = [each for each in told if each.role is Role.SYMPTOM and _of_job(each, job)]
+    symptoms = [each for each in told if each.role is Role.SYMPTOM and _lasting(each, job, reach.progress)]
+    stopped = _stopped(job, told)
     origin = _first(causes)
     others = _others(origin, causes)
     symptom = next((each for each in symptoms if each is not origin), None)
-    look_at = () if origin is not None else _look_at(job, symptoms)
+    look_at = () if origin is not None else _look_at(job, symptoms, stopped)
     area = Area.UNKNOWN if origin is None else origin.area
-    matters = [each for each in told if each in causes or each in symptoms or _near(each, since, until)]
+    matter = {id(each) for each in (*causes, *symptoms)}
+    matters = [each for each in told if id(each) in matter or _near(each, since, until)]
     return Answer(
         job,
         area,
-        _sentence(job, origin, others, look_at),
+        sentence(job, origin, others, unknown(job, look_at, symptom, stopped[0])),
         origin,
         symptom,
         others,
@@ -109,7 +97,7 @@ def decide(job: Job, events: Iterable[Event], reach: Reach | None = None) -> Ans
         look_at,
         _exclude(job, origin, others),
         reach.done,
-        tuple(_todo(job, area, origin, look_at, reach)),
+        tuple(_todo(job, origin, look_at, reach, stopped[0])),
         (*reach.unsure, *_unsure(reach, told, since)),
     )
 
@@ -123,11 +111,26 @@ def _of_job(event: Event, job: Job) -> bool:
 
 def _window(job: Job, events: Sequence[Event], progress: float | None) -> tuple[float, float]:
     """Return from when to when a cause may have happened; what came long before the last step was survived."""
-    since, until = _around(job, events)
+    since, until = _around(job, events, progress)
     return (since if progress is None else min(max(since, progress - GRACE), until)), until
 
 
-def _around(job: Job, events: Sequence[Event]) -> tuple[float, float]:
+def _lasting(event: Event, job: Job, progress: float | None) -> bool:
+    """Return whether a symptom can be of the job's end: what came long before the last step was survived, too."""
+    survived = progress is not None and event.at is not None and event.at < progress - GRACE
+    return _of_job(event, job) and not survived
+
+
+def _stopped(job: Job, told: Sequence[Event]) -> tuple[str, float | None]:
+    """Return how a job was ended from outside, "" where it was not, and when: by its scheduler, or its output."""
+    by_state = next((why for state, why in STATES.items() if job.state.startswith(state)), "")
+    said = next((each for each in told if each.code in STOPPED and _of_job(each, job)), None)
+    if by_state or said is None:
+        return by_state, job.ended
+    return said.code, said.at
+
+
+def _around(job: Job, events: Sequence[Event], progress: float | None) -> tuple[float, float]:
     """Return from when to when a cause may have happened: around the first of the symptoms that the job ended with.
 
     Symptoms that are followed by an hour without any were survived, like faults.
@@ -135,7 +138,11 @@ def _around(job: Job, events: Sequence[Event]) -> tuple[float, float]:
     waited = sorted(
         each.at
         for each in events
-        if each.role is Role.SYMPTOM and each.at is not None and _of_job(each, job) and not _is_end(each, job)
+        if each.role is Role.SYMPTOM
+        and each.code != complaints.NCCL
+        and each.at is not None
+        and _lasting(each, job, progress)
+        and not _is_end(each, job)
     )
     last = (
         job.ended
@@ -236,42 +243,24 @@ def _what(event: Event) -> tuple[Area, str]:
     return event.area, event.component if event.area is Area.STORAGE else event.node
 
 
-def _look_at(job: Job, symptoms: Sequence[Event]) -> tuple[str, ...]:
-    """Return where to look first: a node that the scheduler lost, a rank that others waited for, who ended first."""
+def _look_at(job: Job, symptoms: Sequence[Event], stopped: tuple[str, float | None]) -> tuple[str, ...]:
+    """Return where to look first: a node that the scheduler lost, a rank that others waited for, who ended first.
+
+    Processes that end when their job is stopped were stopped with it.
+    """
+    why, when = stopped
     named = [each for each in symptoms if each.code in HELD_UP]
     first = {complaints.KILLED, complaints.ENDED, "job.failed"}
-    named += [each for each in symptoms if each.code in first and (each.node or each.rank is not None)][:1]
+    named += [
+        each
+        for each in symptoms
+        if each.code in first
+        and (each.node or each.rank is not None)
+        and not (why and (when is None or each.at is None or each.at + each.blur >= when - SLACK))
+    ][:1]
     places = [job.failed_node] if job.failed_node else []
-    places += [place for each in named if (place := _place(each, job))]
+    places += [told for each in named if (told := place(each, job))]
     return tuple(dict.fromkeys(places))
-
-
-def _place(event: Event, job: Job) -> str:
-    """Return "rank 3 on gpu-07", or what is known of it."""
-    node = event.node or (job.ranks.get(event.rank, "") if event.rank is not None else "")
-    if event.rank is None:
-        return node
-    return f"rank {event.rank} on {node}" if node else f"rank {event.rank}"
-
-
-def where(event: Event, job: Job) -> str:
-    """Return where an event happened: node and part, or rank."""
-    place = _place(event, job)
-    return f"{place}, {event.component}" if place and event.component else place or event.component or "the job"
-
-
-def _sentence(job: Job, origin: Event | None, others: Sequence[Event], look_at: Sequence[str]) -> str:
-    if origin is not None:
-        more = f" Beside it: {counted(len(others), 'further cause')}." if others else ""
-        return f"{WORD[origin.area]}: it began at {where(origin, job)}: {origin.what}.{more}"
-    if job.state in CLEAN:
-        return "It ended well."
-    stopped = next((why for state, why in STATES.items() if job.state.startswith(state)), None)
-    if stopped is not None and not look_at:
-        return f"Not known: it {STOPPED[stopped]}, and nothing is known that went wrong before."
-    if look_at:
-        return f"Not known: no cause was found. Look at {', '.join(look_at[:3])} first."
-    return "Not known: nothing was found that ended it."
 
 
 def _exclude(job: Job, origin: Event | None, others: Sequence[Event]) -> tuple[str, ...]:
@@ -283,7 +272,8 @@ def _exclude(job: Job, origin: Event | None, others: Sequence[Event]) -> tuple[s
     return tuple(dict.fromkeys(node for node in (*machine, *lost) if node in job.nodes))
 
 
-def _todo(job: Job, area: Area, origin: Event | None, look_at: Sequence[str], reach: Reach) -> Iterable[str]:
+def _todo(job: Job, origin: Event | None, look_at: Sequence[str], reach: Reach, stopped: str) -> Iterable[str]:
+    area = Area.UNKNOWN if origin is None else origin.area
     out = _exclude(job, origin, ())
     if area in {Area.HARDWARE, Area.FABRIC}:
         yield f"resubmit without {', '.join(out)}" if out else "resubmit once the part is repaired"
@@ -295,6 +285,8 @@ def _todo(job: Job, area: Area, origin: Event | None, look_at: Sequence[str], re
         yield f"test {where(origin, job)} before it is used again: fleet-runner run {origin.node or 'NODE'} burn_in"
     elif look_at:
         yield f"look at {look_at[0]}: its output, its stack, its node's kernel log"
+    elif stopped:
+        yield "see whether it still made steps until then: its output, its flight recorder dumps (--log FILE...)"
     elif job.state not in CLEAN:
         yield "give the job's own output and its flight recorder dumps: --log FILE..."
     if area is Area.UNKNOWN and not reach.silent and job.state not in CLEAN and job.nodes:

@@ -39,6 +39,8 @@ TIME_LIMIT = "job.time_limit"
 CANCELLED = "job.cancelled"
 PREEMPTED = "job.preempted"
 ENDED = "job.ended"
+NCCL = "job.nccl"
+STEP_ENDED = "job.step_ended"
 BEHIND = "job.behind"
 MISMATCH = "job.mismatch"
 FABRIC_MANAGER = "job.fabric_manager"
@@ -49,6 +51,11 @@ COMPLAINTS = (
     _complaint(r"uncorrectable NVLink error", "job.nvlink", _HARDWARE,
                "CUDA met an NVLink error that it could not correct"),
     _complaint(r"fallen off the bus|GPU is lost", "job.gpu_lost", _HARDWARE, "a GPU does not answer any more"),
+    _complaint(r"ibv_reg_mr\w{0,20} failed with error Cannot allocate memory|max locked memory",
+               "job.locked_memory", _SOFTWARE, "the job may not lock the memory that RDMA needs (ulimit -l)"),
+    _complaint(r"std::bad_alloc|\bMemoryError\b|\[Errno 12\]|Cannot allocate memory|DefaultCPUAllocator"
+               r"|running low on memory",
+               "job.host_memory", _SOFTWARE, "the program asked for more memory than its node gives it"),
     _complaint(r"(?:CUDA|HIP) out of memory|OutOfMemoryError|CUDA error: out of memory|hipErrorOutOfMemory",
                "job.gpu_memory", _SOFTWARE, "the program asked for more memory than the GPU had left"),
     _complaint(r"system not yet initialized|SYSTEM_NOT_READY|SystemNotReady|error in the Fabric Manager or NVSwitches"
@@ -61,14 +68,16 @@ COMPLAINTS = (
                "ranks called different collectives, or gave them different sizes"),
     _complaint(r"Duplicate GPU detected|ncclInvalidUsage", "job.nccl_usage", _SOFTWARE,
                "the program used NCCL wrongly: two ranks on one GPU, for instance"),
-    _complaint(r"ibv_reg_mr\w{0,20} failed with error Cannot allocate memory|max locked memory",
-               "job.locked_memory", _SOFTWARE, "the job may not lock the memory that RDMA needs (ulimit -l)"),
     _complaint(r"oom[_-]kill|Out Of Memory|OOMKilled|oom-killer", "job.oom", _SOFTWARE,
                "the kernel ended a process, because the memory that the job may use was full"),
+    _complaint(r"DataLoader worker \(pid(?:\(s\))? [\d, ]{1,200}\) "
+               r"(?:is killed by signal: Killed|exited unexpectedly)"
+               r"|ProcessExitedException",
+               KILLED, SYMPTOM, "a process of the program was ended: by the OOM killer, or by itself"),
     _complaint(r"illegal memory access|Memory access fault by GPU|device-side assert|misaligned address"
                r"|illegal instruction was encountered|invalid device function|an illegal address",
                "job.gpu_program", _SOFTWARE, "a kernel of the program failed on the GPU"),
-    _complaint(r"insufficient shared memory|/dev/shm|posix_fallocate failed|shared memory segment nccl-"
+    _complaint(r"(?:insufficient|out of) shared memory|/dev/shm|posix_fallocate failed|shared memory segment nccl-"
                r"|unable to mmap \d+ bytes from file </torch_",
                "job.shared_memory", _SOFTWARE, "the shared memory (/dev/shm) of the container was full"),
     _complaint(r"Input/output error|\[Errno 5\]|Stale (?:NFS )?file handle|\[Errno 116\]|\[Errno 107\]"
@@ -96,7 +105,8 @@ COMPLAINTS = (
                "a process could reach no GPU: its container's devices, the driver's version, or the GPU"),
     _complaint(r"remote process exited|ncclRemoteError|[Cc]onnection (?:was )?(?:reset|closed|refused|aborted)"
                r"|closed by (?:peer|remote)|[Bb]roken pipe|recvValue failed|[Ss]ocket [Tt]imeout|Connection timed out"
-               r"|ncclSystemError|ncclInternalError|NCCL communicator was aborted|EOFError|No route to host",
+               r"|ncclSystemError|ncclInternalError|NCCL communicator was aborted|EOFError|No route to host"
+               r"|ActorDiedError|ActorUnavailableError|RayActorError|NodeDiedError|WorkerCrashedError",
                PEER, SYMPTOM, "a rank lost the connection to another one"),
     _complaint(r"CUDA error|CUDA failure|Cuda failure|cudaError|HIP error|CUBLAS_STATUS|CUDNN_STATUS|cuDNN error",
                "job.gpu_error", SYMPTOM, "CUDA failed, and does not say whose fault it is"),
@@ -105,6 +115,13 @@ COMPLAINTS = (
 )  # fmt: skip
 """First come, first served: an exception whose words say more than its type."""
 
+HARMLESS = re.compile(
+    r"[Pp]lugin|NUMA auto balancing|iommu=pt|HSA_FORCE_FINE_GRAIN_PCIE|MSCCL"
+    r"|[Cc](?:an|ould) ?not find|[Ff]ailed to find"
+    r"|[Ff]alling back|[Ii]gnoring|[Dd]eprecated|[Dd]isabling"
+)
+"""What NCCL and RCCL warn of when they start, and then go on without."""
+
 NODE_FAILED = re.compile(
     r"[Nn]ode failure on (?P<first>[\w.,\[\]-]{1,200})|DUE TO NODE FAILURE|lost communication with a remote daemon"
     r"|(?P<lost>[\w.-]{1,200}) - daemon (?:did not report|failed)"
@@ -112,7 +129,8 @@ NODE_FAILED = re.compile(
 CANCELS = (
     (re.compile(r"DUE TO TIME LIMIT"), TIME_LIMIT, "it reached its time limit"),
     (re.compile(r"DUE TO PREEMPTION"), PREEMPTED, "it gave way to another job"),
-    (re.compile(r"\*\*\* (?:JOB|STEP) [\w.+]{1,40} ON \S{1,80} CANCELLED AT"), CANCELLED, "it was cancelled"),
+    (re.compile(r"\*\*\* JOB [\w.+]{1,40} ON \S{1,80} CANCELLED AT"), CANCELLED, "it was cancelled"),
+    (re.compile(r"\*\*\* STEP [\w.+]{1,40} ON \S{1,80} CANCELLED AT"), STEP_ENDED, "Slurm ended its other tasks"),
 )
 
 SIGNALS = {

@@ -18,12 +18,13 @@ _BEFORE = re.compile(
 """What torchrun, PyTorch, mpirun, srun --label, Ray and pdsh begin a line with."""
 
 _TIME = re.compile(
-    r"[\[(]?(?P<date>20\d\d-\d\d-\d\d)[T ](?P<clock>\d\d:\d\d:\d\d)(?:[.,](?P<part>\d{1,9}))?"
+    r"[ \t]{0,3}(?:\[?[A-Z][A-Za-z]{0,8}[ :]{1,2}(?:[A-Z] )?)?[\[(]?(?P<date>20\d\d[-/]\d\d[-/]\d\d|\d\d/\d\d/20\d\d)"
+    r"[T ](?P<clock>\d\d:\d\d:\d\d)(?:[.,](?P<part>\d{1,9}))?"
     r"(?P<zone>Z|[+-]\d\d:?\d\d)?[\])]?[ ,:|-]{0,3}",
     re.ASCII,
 )
 _GLOG = re.compile(
-    r"\[?[EWIF](?P<month>\d\d)(?P<day>\d\d) (?P<clock>\d\d:\d\d:\d\d)(?:\.(?P<part>\d{1,9}))? ", re.ASCII
+    r"[ \t]{0,3}\[?[EWIF](?P<month>\d{1,2})(?P<day>\d\d) (?P<clock>\d\d:\d\d:\d\d)(?:\.(?P<part>\d{1,9}))? ", re.ASCII
 )
 """How PyTorch's C++ part begins a line: without a year."""
 
@@ -54,15 +55,21 @@ def read(raw: str, year: int) -> Line:
             rank = int(told) if told else rank
             node = found["node"] or node
         elif at is None and (found := _TIME.match(text)):
-            at, zoned = _moment(f"{found['date']}T{found['clock']}", found["part"], found["zone"])
+            at, zoned = _moment(f"{_date(found['date'])}T{found['clock']}", found["part"], found["zone"])
         elif at is None and (found := _GLOG.match(text)):
-            at, zoned = _moment(f"{year}-{found['month']}-{found['day']}T{found['clock']}", found["part"], None)
+            at, zoned = _moment(f"{year}-{found['month']:0>2}-{found['day']}T{found['clock']}", found["part"], None)
         else:
             break
         text = text[found.end() :]
     if found := _NCCL.match(text):
         node = found["host"]
     return Line(text, rank, node, at, zoned)
+
+
+def _date(told: str) -> str:
+    """Return the ISO form of "2026-11-28", "2026/11/28" or Python loggers' American "11/28/2026"."""
+    plain = told.replace("/", "-")
+    return plain if plain[4] == "-" else f"{plain[6:]}-{plain[:5]}"
 
 
 def _moment(told: str, part: str | None, zone: str | None) -> tuple[float | None, bool]:

@@ -1,6 +1,8 @@
 """What logs of a job's nodes say, where they are given: findings with their times, links that went down."""
 
 import re
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -33,7 +35,7 @@ class LinkDowns:
         """Take the node that the log is of."""
         self._node = node
         self._events: list[Event] = []
-        self._ups: list[tuple[str, float | None]] = []
+        self._ups: dict[str, list[float]] = defaultdict(list)
 
     def feed(self, text: str) -> None:
         """Take the next whole lines."""
@@ -43,7 +45,10 @@ class LinkDowns:
             losses = link_events.parse(text)
         except EvidenceError:
             return  # nothing but blanks, or lines without an end: whoever reads it whole says so
-        self._ups += [(found["name"], moment(found["at"])) for found in _UP.finditer(text)]
+        for found in _UP.finditer(text):
+            at = moment(found["at"])
+            if at is not None:
+                self._ups[found["name"]].append(at)
         for loss in losses:
             self._events.append(
                 Event(
@@ -60,13 +65,14 @@ class LinkDowns:
 
     def end(self) -> tuple[Event, ...]:
         """Return the events, in the order of the log; a link that soon came back ended nothing."""
+        for ups in self._ups.values():
+            ups.sort()
         return tuple(replace(each, role=Role.CONTEXT) if self._back(each) else each for each in self._events)
 
     def _back(self, down: Event) -> bool:
-        return down.at is not None and any(
-            name == down.component and at is not None and down.at <= at <= down.at + SURVIVED
-            for name, at in self._ups
-        )
+        ups = self._ups.get(down.component, [])
+        place = len(ups) if down.at is None else bisect_left(ups, down.at)
+        return down.at is not None and place < len(ups) and ups[place] <= down.at + SURVIVED
 
 
 def events(read: Iterable[Read]) -> Iterator[Event]:

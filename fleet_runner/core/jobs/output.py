@@ -4,28 +4,31 @@ Output is a tenant's word. It is shown and weighed for the answer about that job
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from fleet_runner.core.jobs import complaints
 from fleet_runner.core.jobs.complaints import Complaint
 from fleet_runner.core.jobs.event import Area, Event, Role
 from fleet_runner.core.jobs.lines import Line, read
+from fleet_runner.core.jobs.steps import Steps
+from fleet_runner.core.jobs.tracebacks import (
+    AFTER,
+    ENDED_WITH,
+    HANDLED,
+    HEAD,
+    LAUNCHERS,
+    ORIGINAL,
+    WENT_ON,
+    Traceback,
+)
+from fleet_runner.core.jobs.waits import GROUP, WATCHDOG, Wait
 
 _KEY = re.compile(
     r"Traceback \(most recent|NCCL WARN|Watchdog caught|slurmstepd: |srun: error|noticed that|MPI_ABORT was invoked"
     r"|Root Cause \(first|Fatal Python error|  what\(\): |daemon|nranks \d|: task|: Killed|watchdog got stuck"
     r"|Heartbeat monitor timed out|Memory access fault by GPU|uncorrectable (?:ECC|NVLink) error \w+ed|Test CUDA"
-)
-_EXCEPTION = re.compile(r"(?P<type>[A-Za-z_][\w.]{0,120})(?:: (?P<words>.*))?\s*", re.ASCII)
-_WATCHDOG = re.compile(
-    r"\[Rank (?P<rank>\d{1,6})\] Watchdog caught collective operation timeout: "
-    r"WorkNCCL\(SeqNum=(?P<number>\d{1,18}), OpType=(?P<operation>\w{1,40})"
-    r"(?:, NumelIn=(?P<given>\d{1,18}), NumelOut=(?P<taken>\d{1,18}))?[^\n]{0,200}?"
-    r"ran for (?P<waited>\d{1,15}) milliseconds",
-    re.ASCII,
+    r"|Process name: |: line \d|\] Exception |Exception ignored in|--- Logging error"
 )
 _TASK = re.compile(
     r"srun: error: (?P<node>[\w.-]{1,255}): tasks? (?P<rank>\d{1,6})[\d,\[\]-]{0,200}: (?P<how>[\w ]{1,60})", re.ASCII
@@ -35,24 +38,19 @@ _NOTICED = re.compile(
     r"(?P<signal>\d{1,2})",
     re.ASCII,
 )
-_ABORT = re.compile(r"MPI_ABORT was invoked on rank (?P<rank>\d{1,6})", re.ASCII)
-_NODE_RANK = re.compile(r"\brank (?P<rank>\d{1,6}) nranks \d", re.ASCII)
-_ROOT = re.compile(r"[ \t]{0,8}(?P<name>time|host|rank|exitcode|traceback) {0,12}: (?P<value>[^\n]{1,400})", re.ASCII)
-_STEP = re.compile(
-    r"\b(?:step|iter(?:ation)?|epoch|batch|loss|it/s|tokens)s?\b[^\n]{0,40}?\d", re.IGNORECASE | re.ASCII
+_FIRST = re.compile(r"Process name: \[(?:\[\d{1,10},\d{1,10}\]|prterun-[\w.@-]{1,255}),(?P<rank>\d{1,6})\]", re.ASCII)
+"""How mpirun names the process that ended first."""
+_DIED = re.compile(
+    r"(?:: line \d{1,7}: {1,4}\d{1,10} {1,4}|Fatal Python error: )(?P<how>[A-Z][a-z ]{1,60})", re.ASCII
 )
-"""A line of a program that makes progress."""
-
+"""How a shell and Python name a signal that ended a process."""
+_ABORT = re.compile(r"MPI_ABORT was invoked on rank (?P<rank>\d{1,6})", re.ASCII)
+_NODE_RANK = re.compile(r"\brank (?P<rank>\d{1,6}) nranks (?P<world>\d{1,6})", re.ASCII)
+_ROOT = re.compile(r"[ \t]{0,8}(?P<name>time|host|rank|exitcode|traceback) {0,12}: (?P<value>[^\n]{1,400})", re.ASCII)
 _EXIT = re.compile(r"-?\d{1,3}", re.ASCII)
 
 MOST = 2_000
 """Events of an output that are kept: each kind of each rank once."""
-
-AFTER = 6
-"""Lines after an exception's first one that may say what it is about."""
-
-LAUNCHERS = ("ChildFailedError", "CalledProcessError", "SystemExit")
-"""Exceptions that only tell that another process failed."""
 
 SOURCE = "the job's output"
 
@@ -61,35 +59,11 @@ Key = tuple[str, int | None, str]
 """Of an event: its code, rank and node."""
 
 
-class Wait(NamedTuple):
-    """A rank that waited in vain: since when (epoch seconds, None where nobody tells), in which collective.
-
-    `size` is how many elements it gave and took, "" where that is not told.
-    """
-
-    rank: int
-    number: int
-    operation: str
-    since: float | None
-    size: str = ""
-
-
-@dataclass
-class _Open:
-    """An exception whose words are not over yet."""
-
-    first: Line
-    since: float | None
-    until: float | None = None
-    kind: str = ""
-    words: list[str] = field(default_factory=list[str])
-
-
 class JobOutput:
     """An output as it is read, in pieces of whole lines.
 
     `times` are its earliest and latest (epoch seconds, as if they were UTC unless `zoned`), None where no line tells
-    one; `progress` is when a line last told of a step.
+    one. `survived` counts causes that the program went on after; `world` is how many ranks `ranks` are of.
     """
 
     def __init__(self, label: str, year: int, rank: int | None = None) -> None:
@@ -98,39 +72,55 @@ class JobOutput:
         self.lines = 0
         self.waits: dict[int, Wait] = {}
         self.ranks: dict[int, str] = {}
+        self.survived = 0
+        self.world = 0
         self._year = year
         self._rank = rank
+        self._steps = Steps()
+        self._waited_last: tuple[int, float | None] = 0, None
         self._events: dict[Key, Event] = {}
+        self._made: dict[Key, int] = {}
         self._late: list[tuple[Key, float | None]] = []
         self._before: float | None = None
-        self._open: dict[int | None, _Open] = {}
+        self._open: dict[int | None, Traceback] = {}
+        self._handled: set[int | None] = set()
         self._root: dict[str, str] | None = None
         self.zoned = False
-        self.progress: float | None = None
         self.times: tuple[float, float] | None = None
 
     def feed(self, text: str) -> None:
-        """Take the next lines."""
-        for raw in text.split("\n"):
+        """Take the next lines; what a bar of progress wrote over itself are lines, too."""
+        for raw in text.replace("\r", "\n").split("\n"):
             if not raw:
                 continue
-            self.lines += 1
             line = read(raw, self._year)
             line = line if line.rank is not None or self._rank is None else line._replace(rank=self._rank)
             if line.at is not None:
                 self._timed(line, line.at)
             if self._root is not None and self._told_root(line.text):
                 continue
-            if line.rank in self._open and self._continued(self._open[line.rank], line):
-                continue
-            if _KEY.search(line.text):
+            opened = self._open.get(line.rank)
+            told = opened is None or bool(opened.kind)
+            if opened is not None and self._continued(opened, line):
+                known = False
+            elif known := _KEY.search(line.text) is not None:
                 self._key(line)
+            if told and not known:
+                self._steps.take(line)
 
     def end(self, ended: float | None = None) -> tuple[Event, ...]:
-        """Return the events, in the order of the output; `ended` is the job's end, in epoch seconds."""
+        """Return the events, in the order of the output; `ended` is the job's end, in epoch seconds.
+
+        What was survived is no cause any more where no times tell so.
+        """
         for opened in list(self._open.values()):
             self._close(opened)
         self._end_root()
+        for key, event in self._events.items():
+            if (event.at is None or self._steps.at is None) and self._survived(key):
+                self.survived += event.role is Role.CAUSE
+                message = event.message.replace(ENDED_WITH, WENT_ON, 1)
+                self._events[key] = replace(event, role=Role.CONTEXT, message=message)
         for key, since in self._late:
             self._settle(key, since, ended)
         self._late.clear()
@@ -139,8 +129,21 @@ class JobOutput:
     @property
     def known(self) -> bool:
         """Return whether anything in it was of use."""
-        ending = any(each.kind and each.kind not in LAUNCHERS for each in self._open.values())
-        return bool(ending or self._root or self._events or self.waits or self.ranks)
+        opened = any(each.kind and each.kind not in LAUNCHERS for each in self._open.values())
+        return bool(self._events or self.waits or self.ranks or self._root or opened)
+
+    @property
+    def progress(self) -> float | None:
+        """Return when a line last told of a step."""
+        return self._steps.at
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        """Return the nodes that events name."""
+        return frozenset(each.node for each in self._events.values() if each.node)
+
+    def _survived(self, key: Key) -> bool:
+        return self._steps.survived(self._made[key], self._events[key].at)
 
     def _timed(self, line: Line, at: float) -> None:
         self.zoned = self.zoned or line.zoned
@@ -153,8 +156,6 @@ class JobOutput:
         self._before = at
         first, last = self.times or (at, at)
         self.times = min(first, at), max(last, at)
-        if _STEP.search(line.text) and not _KEY.search(line.text):
-            self.progress = at
 
     def _settle(self, key: Key, since: float | None, until: float | None) -> None:
         """Give an event that told no time the span between the lines before and after it that do."""
@@ -165,25 +166,56 @@ class JobOutput:
 
     def _key(self, line: Line) -> None:
         text = line.text
-        if "Traceback (most recent" in text:
-            self._open[line.rank] = _Open(line, self._before)
+        if HEAD in text:
+            self._traceback(line)
+        elif text.startswith(HANDLED):
+            self._handled.add(line.rank)
         elif "Root Cause (first" in text:
             self._root = {}
-        elif found := _WATCHDOG.search(text):
+        elif found := WATCHDOG.search(text):
             self._waited(line, found)
+        elif found := GROUP.search(text):
+            self._grouped(line, found)
         elif found := _NODE_RANK.search(text):
-            if line.node:
-                self.ranks.setdefault(int(found["rank"]), line.node)
+            self._placed(line, int(found["rank"]), int(found["world"]))
         elif not self._launcher(line):
             self._plain(line)
 
+    def _traceback(self, line: Line) -> None:
+        if line.rank in self._handled:
+            self._handled.discard(line.rank)
+        elif len(self._open) < MOST:
+            self._open[line.rank] = Traceback(line, self._before, self._steps.made)
+
+    def _placed(self, line: Line, rank: int, world: int) -> None:
+        """Take where NCCL says that a rank is; in smaller groups of ranks their numbers are others."""
+        if not line.node or world < self.world:
+            return
+        if world > self.world:
+            self.world = world
+            self.ranks.clear()
+        if self.ranks.setdefault(rank, line.node) != line.node:
+            self.ranks[rank] = ""  # two groups of one size: nobody knows which is the job's
+
+    def _grouped(self, line: Line, found: re.Match[str]) -> None:
+        """Take which process group it was in that a rank waited."""
+        rank = line.rank if line.rank is not None else int(found["rank"])
+        wait = self.waits.get(rank)
+        if wait is not None and wait.number == int(found["number"]) and not wait.group:
+            self.waits[rank] = wait._replace(group=found["group"])
+
     def _launcher(self, line: Line) -> bool:
-        """Take what srun or mpirun says of a task or a node; False where it is neither's word."""
+        """Take what a shell, srun or mpirun says of a task or a node; False where it is neither's word."""
         text = line.text
         if found := _TASK.search(text):
             self._task(line._replace(rank=int(found["rank"]), node=found["node"]), found["how"])
         elif found := _NOTICED.search(text):
             self._signal(line._replace(rank=int(found["rank"]), node=found["node"]), int(found["signal"]))
+        elif found := _DIED.search(text):
+            self._task(line, found["how"])
+        elif found := _FIRST.search(text):
+            message = "its process ended first"
+            self._add(line._replace(rank=int(found["rank"])), complaints.ENDED, complaints.SYMPTOM, message)
         elif found := _ABORT.search(text):
             rank = int(found["rank"])
             message = "it called MPI_Abort, which ends all ranks"
@@ -204,14 +236,17 @@ class JobOutput:
         said = complaints.of(line.text)
         if said is not None:
             self._complain(line, said)
-        elif "NCCL WARN" in line.text:
-            self._add(line, "job.nccl", complaints.SYMPTOM, "NCCL could not go on")
+        elif "NCCL WARN" in line.text and not complaints.HARMLESS.search(line.text):
+            self._add(line, complaints.NCCL, complaints.SYMPTOM, "NCCL gave a warning")
 
     def _waited(self, line: Line, found: re.Match[str]) -> None:
         rank = line.rank if line.rank is not None else int(found["rank"])
         waited = int(found["waited"]) / 1000
         since = None if line.at is None else line.at - waited
         size = f"{found['given']} in, {found['taken']} out" if found["given"] else ""
+        if self._steps.survived(*self._waited_last):
+            self.waits.clear()
+        self._waited_last = self._steps.made, line.at
         self.waits.setdefault(rank, Wait(rank, int(found["number"]), found["operation"], since, size))
         message = f"it waited {waited:,.0f} s in {found['operation']} {found['number']}"
         key = self._add(line._replace(rank=rank), complaints.TIMEOUT, complaints.SYMPTOM, message)
@@ -234,37 +269,27 @@ class JobOutput:
         code = complaints.KILLED if number == 9 else f"job.signal_{number}"  # noqa: PLR2004  SIGKILL
         self._add(line, code, kind, f"a process ended by {message}")
 
-    def _continued(self, opened: _Open, line: Line) -> bool:
+    def _continued(self, opened: Traceback, line: Line) -> bool:
         """Take a line of an exception; False where it is none of it."""
         if not opened.kind:
-            if line.text[:1] in {" ", "\t"} or not line.text:
-                return True
-            found = _EXCEPTION.fullmatch(line.text)
-            if found is None:
+            mine = opened.begun(line, self._before)
+            if not mine:
                 del self._open[line.rank]
-                return False
-            opened.kind, words = found["type"].rpartition(".")[2], found["words"] or ""
-            opened.first = line._replace(at=line.at or opened.first.at)
-            opened.since = self._before
-            opened.words.append(words)
-            return True
+            return mine
+        if line.text.startswith(ORIGINAL):
+            del self._open[line.rank]
+            return False
         if len(opened.words) > AFTER or _KEY.search(line.text):
             self._close(opened)
             return False
         opened.words.append(line.text)
         return True
 
-    def _close(self, opened: _Open) -> None:
+    def _close(self, opened: Traceback) -> None:
         self._open.pop(opened.first.rank, None)
-        if not opened.kind or opened.kind in LAUNCHERS:
-            return
-        said = complaints.of(f"{opened.kind}: {' '.join(opened.words)}")
+        said = opened.said()
         if said is not None:
-            self._add(opened.first, said.code, (said.area, said.role), said.message, opened)
-        else:
-            head = opened.words[0][:160]
-            message = f"the program ended with {opened.kind}{f': {head}' if head else ''}"
-            self._add(opened.first, complaints.EXCEPTION, (Area.SOFTWARE, Role.CAUSE), message, opened)
+            self._add(opened.first, *said, opened)
 
     def _complain(self, line: Line, said: Complaint) -> None:
         self._add(line, said.code, (said.area, said.role), said.message)
@@ -295,10 +320,16 @@ class JobOutput:
             message = f"its process ended first, with exit code {code[0]}"
             self._add(line, complaints.ENDED, complaints.SYMPTOM, message)
 
-    def _add(self, line: Line, code: str, kind: tuple[Area, Role], message: str, opened: _Open | None = None) -> Key:
+    def _add(
+        self, line: Line, code: str, kind: tuple[Area, Role], message: str, opened: Traceback | None = None
+    ) -> Key:
         key = (code, line.rank, line.node)
+        if key in self._events and self._survived(key):
+            self.survived += self._events.pop(key).role is Role.CAUSE
+            self._late = [each for each in self._late if each[0] != key]
         if key in self._events or len(self._events) >= MOST:
             return key
+        self._made[key] = self._steps.made if opened is None else opened.made
         node = line.node or (self.ranks.get(line.rank, "") if line.rank is not None else "")
         self._events[key] = Event(
             line.at, *kind, code, message, node, line.rank, line=line.text.strip()[:400], source=SOURCE
@@ -310,22 +341,6 @@ class JobOutput:
             else:
                 self._late.append((key, since))
         return key
-
-
-def behind(waits: Mapping[int, Wait]) -> Iterator[tuple[int, str]]:
-    """Yield ranks that others waited for, each with a sentence: in an earlier collective, or in none at all."""
-    if not waits:
-        return
-    numbers = [each.number for each in waits.values()]
-    most = max(set(numbers), key=lambda number: (numbers.count(number), number))
-    operation = next(each.operation for each in waits.values() if each.number == most)
-    late = [each for each in waits.values() if each.number < most]
-    for each in late:
-        yield each.rank, f"it was in {each.operation} {each.number}, the others in {operation} {most}"
-    silent = set(range(max(waits))) - set(waits)
-    if not late and 0 < len(silent) < len(waits):
-        for rank in sorted(silent):
-            yield rank, f"it never joined {operation} {most}"
 
 
 def _underscored(told: str) -> float | None:

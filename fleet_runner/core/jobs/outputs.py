@@ -4,17 +4,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from fleet_runner.core.checks.pasted.collectives import UNEVEN
+from fleet_runner.core.base.plural import counted
 from fleet_runner.core.jobs import complaints
 from fleet_runner.core.jobs.clocks import shifted, zone_of
 from fleet_runner.core.jobs.event import Area, Event, Role
 from fleet_runner.core.jobs.job import Job
-from fleet_runner.core.jobs.output import SOURCE, JobOutput, Wait, behind
+from fleet_runner.core.jobs.output import SOURCE, JobOutput
+from fleet_runner.core.jobs.waits import Wait, apart, behind
 
 
 def placed(job: Job, outputs: Sequence[JobOutput]) -> Job:
     """Return the job with the ranks' nodes that its output tells; what its scheduler told stays."""
-    told = {rank: node for output in outputs for rank, node in output.ranks.items()}
+    told = _ranks(outputs)
     known = {_short(node): node for node in job.nodes}
     return replace(job, ranks={rank: known.get(_short(node), node) for rank, node in told.items()} | dict(job.ranks))
 
@@ -40,6 +41,11 @@ def said(job: Job, outputs: Sequence[JobOutput]) -> Said:
             unsure.append(
                 f"{output.label} tells no time zone, so UTC is assumed; --from and --to (in UTC) would tell"
             )
+        if output.survived:
+            unsure.append(
+                f"{output.label} tells of {counted(output.survived, 'error')} that the program went on after: what"
+                " came later counts"
+            )
         if ahead:
             unsure.append(
                 f"{output.label} tells no time zone; its clock is taken as UTC{ahead / 3600:+g} h, because then it"
@@ -58,17 +64,9 @@ def _behind(waits: dict[int, Wait]) -> Iterator[Event]:
     since = min((each.since for each in waits.values() if each.since is not None), default=None)
     for rank, message in behind(waits):
         yield Event(since, Area.UNKNOWN, Role.SYMPTOM, complaints.BEHIND, message, rank=rank, source=SOURCE)
-    for number in sorted({each.number for each in waits.values()}):
-        mine = [each for each in waits.values() if each.number == number]
-        operations, sizes = {each.operation for each in mine}, {each.size for each in mine}
-        if len(operations) > 1:
-            apart = f"ranks called different collectives as number {number}: {', '.join(sorted(operations))}"
-        elif len(sizes) > 1 and not operations & UNEVEN:
-            apart = f"ranks gave different sizes to {mine[0].operation} {number}: {'; '.join(sorted(sizes))}"
-        else:
-            continue
+    for number, message in apart(waits.values()):
         kind = (Area.SOFTWARE, Role.CAUSE, complaints.MISMATCH)
-        yield Event(since, *kind, apart, component=f"collective {number}", source=SOURCE)
+        yield Event(since, *kind, message, component=f"collective {number}", source=SOURCE)
 
 
 def _on_node(event: Event, job: Job, known: dict[str, str]) -> Event:
@@ -83,8 +81,21 @@ def _short(node: str) -> str:
 
 def job_of(outputs: Sequence[JobOutput], events: Iterable[Event]) -> Job:
     """Return the job that logs alone describe: its nodes, ranks, and the first and last time that they tell."""
-    ranks = {rank: node for output in outputs for rank, node in output.ranks.items()}
+    ranks = _ranks(outputs)
     told = [output.times for output in outputs if output.times is not None and output.known]
-    nodes = sorted({*ranks.values(), *(each.node for each in events if each.node)})
+    nodes = {*ranks.values(), *(each.node for each in events if each.node)}
+    known = {_short(node) for node in nodes}
+    nodes |= {node for output in outputs for node in output.nodes if _short(node) not in known}
     begun = min((first for first, _ in told), default=0.0)
-    return Job("", tuple(nodes), begun, max((last for _, last in told), default=None), ranks=ranks)
+    return Job("", tuple(sorted(nodes)), begun, max((last for _, last in told), default=None), ranks=ranks)
+
+
+def _ranks(outputs: Sequence[JobOutput]) -> dict[int, str]:
+    """Return ranks' nodes, by the outputs that tell of most ranks; those on which they disagree are left out."""
+    world = max((output.world for output in outputs), default=0)
+    told: dict[int, str] = {}
+    for output in outputs:
+        for rank, node in output.ranks.items() if output.world == world else ():
+            if told.setdefault(rank, node) != node:
+                told[rank] = ""
+    return {rank: node for rank, node in told.items() if node}

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -90,12 +91,33 @@ def test_files_that_are_none_are_told_and_the_others_read(bare: Type, logs: Writ
         (("--node", "a", "--from", "1h", "--to", "2h"), "--to 2h is not after --from 1h"),
         (("--node", "a", "--from", "yesterday"), "'yesterday' is not a span of time"),
         (("--log", "absent"), "absent: there is no such file or folder"),
+        (("--log", "/dev/null"), "/dev/null: it is no file but a pipe or a device; give its text to --log -"),
+        (("--log", "."), "no file is in this folder; links are not followed"),
     ],
 )
 def test_what_cannot_be_asked_for_is_told(bare: Type, words: tuple[str, ...], told: str) -> None:
     said = bare("job", *words)
     assert said.code == 2
     assert told in said.err
+
+
+def test_folders_that_are_too_deep_are_told(bare: Type, tmp_path: Path) -> None:
+    """Deeper than Python can follow."""
+    at = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1_500):
+        os.mkdir("a", dir_fd=at)
+        deeper = os.open("a", os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = deeper
+    os.close(at)
+    said = bare("job", "--log", ".")
+    top, aside = tmp_path / "a", tmp_path / "b"
+    while (top / "a").exists():  # what removes a whole tree goes no deeper than Python, either
+        (top / "a").rename(aside)
+        top.rmdir()
+        aside.rename(top)
+    assert said.code == 2
+    assert "its folders are too deep to be read" in said.err
 
 
 @pytest.fixture

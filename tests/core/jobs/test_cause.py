@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.jobs import complaints
 from fleet_runner.core.jobs.answer import Answer
-from fleet_runner.core.jobs.cause import LEAD, SLACK, Reach, decide, where
+from fleet_runner.core.jobs.cause import LEAD, SLACK, Reach, decide
 from fleet_runner.core.jobs.event import Area, Event, Role
 from fleet_runner.core.jobs.job import Job
+from fleet_runner.core.jobs.sentences import where
 
 BEGUN = 1_790_000_000.0
 ENDED = BEGUN + 36_000

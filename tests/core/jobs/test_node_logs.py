@@ -44,6 +44,7 @@ def test_links_that_went_down() -> None:
         assert [each.role for each in downs.end()] == [role]
     downs = LinkDowns("gpu-07")
     downs.feed(ISO.format(1) + "mlx5_core 0000:5e:00.0 ibp94s0: Link down\n" + ISO.format(3) + XID)
+    downs.feed("2026-13-41T02:10:05+00:00 gpu-07 kernel: mlx5_core 0000:5e:00.0 ibp94s0: Link up\n")
     downs.feed("nothing of the kind\n")
     downs.feed("   \n")
     downs.feed("a link\n" * (node_logs.MOST * 60))

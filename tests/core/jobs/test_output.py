@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.jobs.event import Area, Event, Role
-from fleet_runner.core.jobs.output import MOST, JobOutput, behind
+from fleet_runner.core.jobs.output import MOST, JobOutput
+from fleet_runner.core.jobs.waits import behind
 
 YEAR = 2026
 
@@ -246,7 +247,11 @@ def test_a_bus_error_without_shared_memory_is_the_containers() -> None:
     """PyTorch says so itself."""
     text = "ERROR: Unexpected bus error encountered in worker. Maybe caused by insufficient shared memory (shm).\n"
     assert read(text) == ()
-    assert only(f"Fatal Python error: Bus error\n  what(): {text}", 3.0).code == "job.shared_memory"
+    told = read(f"Fatal Python error: Bus error\n  what(): {text}", 3.0)
+    assert [(each.code, each.role) for each in told] == [
+        ("job.signal_7", Role.SYMPTOM),
+        ("job.shared_memory", Role.CAUSE),
+    ]
 
 
 def test_a_rank_that_alone_wrote_a_file_is_named_by_it() -> None:
@@ -302,6 +307,15 @@ def test_events_are_bounded() -> None:
     output.feed("\n".join(f"srun: error: gpu-07: task {rank}: Killed" for rank in range(MOST + 5)))
     output.feed(watchdog(MOST + 9))
     assert len(output.end(1.0)) == MOST
+
+
+def test_open_tracebacks_are_bounded() -> None:
+    """An output that claims a million ranks keeps the first of them."""
+    head = "[rank{0}]: Traceback (most recent call last):\n[rank{0}]:   File\n"
+    output = JobOutput("x", YEAR)
+    output.feed("".join(head.format(rank) for rank in range(MOST + 1)))
+    output.feed("".join(f"[rank{rank}]: ValueError\n" for rank in (0, MOST)))
+    assert [each.rank for each in output.end(1.0)] == [0]
 
 
 LINES = st.sampled_from([*TRACEBACK.splitlines(), *TORCHRUN.splitlines(), watchdog(1)])

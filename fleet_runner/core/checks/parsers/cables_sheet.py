@@ -55,7 +55,7 @@ class Sheet(NamedTuple):
 def ended(sheet: Sheet, text: str) -> Sheet:
     """Return what a text says; its last cable may be `cut` if it ends in a name, and its last line has no end.
 
-    A name that counts on from the two lines before it ("swp1", "swp2", "swp3") is whole: many editors end no last line.
+    A name that counts on from the two lines before it ("swp1", "swp2", "swp3") is whole, as some editors write it.
     """
     if not text or text[-1] in "\r\n":
         return sheet
