@@ -26,7 +26,7 @@ class Found:
 
 
 def identity_faults(settled: Settled, found: Found, places: Places) -> Iterator[Fault]:
-    """Yield one fault for each ring of devices that is not doubted, each new switch, and each server with new adapters."""
+    """Yield one fault for each new switch, each server with new adapters, and each ring that is not doubted."""
     links = _by_device(settled, found.there)
     for ring in settled.rings:
         if ring.doubted:
@@ -116,13 +116,13 @@ def doubted_fault(
         if (told := next(renamed([each], ring.places))) != each and expected.get(told.a) == told.b
     ]
     message = (
-        f"{some(ring.devices)}: {len(crossed)} of their cables fit another one's place of these, {len(right)} are as"
-        f" designed. Either the devices, or their names, are exchanged, and those {len(right)} cables are wrong; or"
-        f" the devices are where they belong, and those {len(crossed)} cables are plugged into the wrong one."
+        f"Of the cables of {some(ring.devices)}, {len(crossed)} fit the place of another of these, {len(right)} are"
+        f" as designed. Either the devices, or their names, are exchanged, and those {len(right)} cables are wrong;"
+        f" or the devices are where they belong, and those {len(crossed)} cables are plugged into the wrong one."
     )
+    where = some(map(places.device, ring.devices), "; ")
     steps = (
-        "Read the name and the serial of each, before any cable is touched:"
-        f" {some(map(places.device, ring.devices), '; ')}.",
+        f"Read the name and the serial of each, before any cable is touched: {where}.",
         "If devices or names are exchanged, put these right, and compare the fabric again before any cable is moved.",
         f"If each has its own place and name, these cables are wrong: {listed(crossed)}.",
     )

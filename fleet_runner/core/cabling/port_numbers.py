@@ -7,7 +7,8 @@ the cables do: of several ways to number the ports, the one counts by which they
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -82,7 +83,7 @@ def fitting(ways: Sequence[Numbering], plugged: Iterable[_Plug]) -> Numbering:
     return dict(set(left[0]).intersection(*left[1:])) if left else {}
 
 
-def _clearer(one: Numbering, other: Numbering, of_one: Set[_Plug], of_other: Set[_Plug]) -> bool:
+def _clearer(one: Numbering, other: Numbering, of_one: AbstractSet[_Plug], of_other: AbstractSet[_Plug]) -> bool:
     """Whether so many cables are as designed by one way alone that those by another way alone are plugged wrongly.
 
     A bundle that was plugged in one port too far is as designed by a way that counts otherwise, and the cables beside

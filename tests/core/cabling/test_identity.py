@@ -155,7 +155,7 @@ def crossed(links: Iterable[Link], one: str, other: str, servers: int) -> tuple[
 
 @pytest.mark.parametrize("servers", [5, 6])
 def test_where_leaves_may_be_exchanged_or_their_cables_no_cable_is_moved(servers: int) -> None:
-    """Their uplinks are as designed by their own names: by one reading they are wrong, by the other the others are."""
+    """Their uplinks are as designed by their own names: by one reading they are wrong, by the other the rest is."""
     plugged = crossed(DESIGN, "leaf-2", "leaf-3", servers)
     verdicts = judged(DESIGN, plugged)
     (fault,) = verdicts.faults
@@ -169,9 +169,9 @@ def test_where_leaves_may_be_exchanged_or_their_cables_no_cable_is_moved(servers
 def test_a_doubted_exchange_reads_like_this() -> None:
     fault = only(judged(DESIGN, crossed(DESIGN, "leaf-2", "leaf-3", 5)))
     assert fault.message == (
-        "leaf-2, leaf-3: 10 of their cables fit another one's place of these, 6 are as designed. Either the devices, or"
-        " their names, are exchanged, and those 6 cables are wrong; or the devices are where they belong, and those 10"
-        " cables are plugged into the wrong one."
+        "Of the cables of leaf-2, leaf-3, 10 fit the place of another of these, 6 are as designed. Either the"
+        " devices, or their names, are exchanged, and those 6 cables are wrong; or the devices are where they belong,"
+        " and those 10 cables are plugged into the wrong one."
     )
     name, put, compare = fault.steps
     assert name.startswith("Read the name and the serial of each, before any cable is touched: leaf-2 (hall rack")
