@@ -15,6 +15,9 @@ from tests.core.cabling.test_spellings import DEVICES, PORTS, judged, noise, spe
 
 FABRICS = 5_000
 
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+"""Drawing a whole fabric takes longer than hypothesis likes."""
+
 
 class Spelled(NamedTuple):
     """What was done to a fabric, and how its design writes each switch's ports and each device."""
@@ -45,7 +48,7 @@ def spelled_stories(draw: st.DrawFn) -> Spelled:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("form", INFINIBAND)
-@settings(max_examples=FABRICS // len(INFINIBAND), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=FABRICS // len(INFINIBAND), deadline=None, suppress_health_check=SLOW)
 @given(spelled_stories(), noise, st.sampled_from(["\n", "\r\n", "\r\r\n"]))
 def test_a_cable_that_is_right_is_in_no_plan(
     form: str, spelled_story: Spelled, lines: list[tuple[int, str]], end: str
