@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fleet_runner.core.cabling.adapters import New
-from fleet_runner.core.cabling.explain import SHOWN, Fault, Kind, Places, digest, some
+from fleet_runner.core.cabling.diff import Component
+from fleet_runner.core.cabling.explain import SHOWN, Fault, Kind, Places, digest, listed, some
 from fleet_runner.core.cabling.identity import Cycle, Settled
-from fleet_runner.core.cabling.links import Link
+from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.plan import Action, Exchange, Record, Restore, renamed
 
 
@@ -25,9 +26,11 @@ class Found:
 
 
 def identity_faults(settled: Settled, found: Found, places: Places) -> Iterator[Fault]:
-    """Yield one fault for each ring of devices, each new switch, and each server with new adapters."""
+    """Yield one fault for each new switch, each server with new adapters, and each ring that is not doubted."""
     links = _by_device(settled, found.there)
     for ring in settled.rings:
+        if ring.doubted:
+            continue
         mine = {joined for device in ring.devices for joined in links[device]}
         tell = _misnamed if ring.named else _exchanged
         yield tell(ring, tuple(sorted(mine)), found, places)
@@ -93,6 +96,39 @@ def _misnamed(ring: Cycle, links: tuple[Link, ...], found: Found, places: Places
     )
     ports = tuple(sorted(port for joined in links for port in joined if port.device in ring.devices))
     return Fault(Kind.EXCHANGED, _key(ring.devices), message, steps, (), ports, links, links)
+
+
+def doubted_fault(
+    ring: Cycle, components: Iterable[Component], there: Iterable[Link], expected: Mapping[Port, Port], places: Places
+) -> Fault:
+    """Return the fault of devices of which nothing tells whether they or their cables were exchanged.
+
+    `components` are what differs at them by their own names, `there` the links that are as designed by these. There
+    is no plan: by one of the two readings it would move right cables.
+    """
+    every = tuple(components)
+    designed = tuple(sorted(joined for each in every for joined in each.designed))
+    observed = tuple(sorted(joined for each in every for joined in each.observed))
+    right = [each for each in there if not {each.a.device, each.b.device}.isdisjoint(ring.devices)]
+    crossed = [
+        each
+        for each in observed
+        if (told := next(renamed([each], ring.places))) != each and expected.get(told.a) == told.b
+    ]
+    message = (
+        f"Of the cables of {some(ring.devices)}, {len(crossed)} fit the place of another of these, {len(right)} are"
+        f" as designed. Either the devices, or their names, are exchanged, and those {len(right)} cables are wrong;"
+        f" or the devices are where they belong, and those {len(crossed)} cables are plugged into the wrong one."
+    )
+    where = some(map(places.device, ring.devices), "; ")
+    steps = (
+        f"Read the name and the serial of each, before any cable is touched: {where}.",
+        "If devices or names are exchanged, put these right, and compare the fabric again before any cable is moved.",
+        f"If each has its own place and name, these cables are wrong: {listed(crossed)}.",
+    )
+    ends = sorted({port for joined in (*designed, *observed, *right) for port in joined})
+    ports = tuple(port for port in ends if port.device in ring.devices)
+    return Fault(Kind.EXCHANGED, _key(ring.devices), message, steps, (), ports, designed, observed)
 
 
 def _who(ring: Cycle) -> str:

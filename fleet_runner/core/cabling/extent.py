@@ -27,7 +27,8 @@ def narrowed(verdicts: Verdicts, mine: Collection[Link], switches: Collection[st
     """Return the verdicts about a fabric's own links; `mine` are those that were looked for."""
     at, ports = frozenset(switches), {port for each in mine for port in each}
     faults = (each for each in verdicts.faults if ports.intersection(each.ports) or at.intersection(each.devices))
-    exchanged = {name for each in verdicts.faults if each.kind is Kind.EXCHANGED for name in each.devices}
+    moved = (each for each in verdicts.faults if each.kind is Kind.EXCHANGED and each.actions)
+    exchanged = {name for each in moved for name in each.devices}
     unsure = {*verdicts.silent, *verdicts.unmapped, *(doubt.designed for doubt in verdicts.doubts)}
     out = {*verdicts.absent, *unsure, *own(mine, exchanged)}
     absent = tuple(own(verdicts.absent, at))

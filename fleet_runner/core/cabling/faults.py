@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from fleet_runner.core.cabling import outages
 from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.diff import Component, diff
-from fleet_runner.core.cabling.exchanges import Found, identity_faults
+from fleet_runner.core.cabling.exchanges import Found, doubted_fault, identity_faults
 from fleet_runner.core.cabling.explain import Fault, Kind, Places, explain, shape
-from fleet_runner.core.cabling.identity import Settled
+from fleet_runner.core.cabling.identity import Cycle, Settled
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.outages import Outage
 from fleet_runner.core.cabling.plan import apply
@@ -32,8 +32,12 @@ class Differing:
 
 @dataclass(frozen=True, slots=True)
 class _Sorted:
-    """Differences by what may explain them: something that is down, a stranger, or their own shape."""
+    """Differences by what may explain them: something that is down, doubted devices, a stranger, or their own shape.
 
+    `doubted` are by the first device of the ring.
+    """
+
+    doubted: dict[str, list[Component]]
     missing: dict[Link, Component]
     strange: dict[str, list[Component]]
     others: list[Component]
@@ -44,9 +48,10 @@ def every_fault(it: Differing, seen: Bound, places: Places) -> tuple[tuple[Fault
     components = diff(
         *({port: ends[port] for port in it.ports if port in ends} for ends in (it.expected, it.observed))
     )
-    sort = _sorted(components, seen.strangers, places)
+    doubted = [ring for ring in it.settled.rings if ring.doubted]
+    sort = _sorted(components, doubted, seen.strangers, places)
     down = outages.gather(sort.missing, it.expected, it.observed, places, _answering(seen))
-    heads = {ring.devices[0] for ring in it.settled.rings if not ring.closed and not ring.named}
+    heads = {ring.devices[0] for ring in it.settled.rings if ring.moved and not ring.closed}
     empty = {outage.name: links for outage, links in down.items() if outage.name in heads}
     faults = (
         *identity_faults(it.settled, Found(it.there, empty, frozenset(port.device for port in seen.certain)), places),
@@ -54,7 +59,10 @@ def every_fault(it: Differing, seen: Bound, places: Places) -> tuple[tuple[Fault
         *(explain(component, places, it.settled.nameless) for component in sort.others),
     )
     absent = tuple(sorted(joined for component in components for joined in component.designed))
-    return tuple(map(proven, faults)), absent
+    undecided = (
+        doubted_fault(ring, sort.doubted[ring.devices[0]], it.there, it.expected, places) for ring in doubted
+    )
+    return (*map(proven, faults), *undecided), absent
 
 
 def _answering(seen: Bound) -> frozenset[str]:
@@ -70,11 +78,16 @@ def proven(fault: Fault) -> Fault:
     return replace(fault, actions=(), steps=(said,))
 
 
-def _sorted(components: Iterable[Component], strangers: Collection[str], places: Places) -> _Sorted:
-    found = _Sorted({}, defaultdict(list), [])
+def _sorted(
+    components: Iterable[Component], doubted: Iterable[Cycle], strangers: Collection[str], places: Places
+) -> _Sorted:
+    found = _Sorted(defaultdict(list), {}, defaultdict(list), [])
+    rings = {device: ring.devices[0] for ring in doubted for device in ring.devices}
     for component in components:
         if shape(component, places) is Kind.MISSING:
             found.missing[component.designed[0]] = component
+        elif ring := next((rings[port.device] for port in component.ports if port.device in rings), ""):
+            found.doubted[ring].append(component)
         elif device := stranger(component, strangers):
             found.strange[device].append(component)
         else:

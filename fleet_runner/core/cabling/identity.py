@@ -29,11 +29,18 @@ class Cycle:
     """Known devices, each in the next one's place; the last in the first's if `closed`, else it is seen nowhere.
 
     `named`: they stand in their own places, as known GUIDs tell, and only their names are the next one's.
+    `doubted`: nothing tells, as cables are as designed by their own names, too: they are told by these.
     """
 
     devices: tuple[str, ...]
     closed: bool
     named: bool = False
+    doubted: bool = False
+
+    @property
+    def moved(self) -> bool:
+        """Return whether their links are told by the places in which they stand."""
+        return not self.named and not self.doubted
 
     @property
     def places(self) -> dict[str, str]:
@@ -71,6 +78,7 @@ def settle(expected: Mapping[Port, Port], seen: Bound, wrong: Iterable[Link], se
     places = _places(expected, wrong, seen, servers, told)
     strangers = {device: places.pop(device) for device in sorted(seen.strangers.keys() & places.keys())}
     rings = _rings(places, _anchored(expected, seen, places, servers), told.keys())
+    rings = _doubted(rings, expected, seen, strangers)
     ports = _standing(expected, seen, strangers, rings) | _renamed(wrong, seen, rings)
     settled = replace(seen, links=_named(seen.links, ports)) if ports else seen
     wrong = tuple(undesigned(settled.links, expected)) if ports else wrong
@@ -214,7 +222,8 @@ def _standing(
     expected: Mapping[Port, Port], seen: Bound, strangers: Mapping[str, str], rings: Iterable[Cycle]
 ) -> dict[Port, Port]:
     """Return the ports of devices by the place in which each stands; strangers tell theirs by number."""
-    places = {device: place for ring in rings if not ring.named for device, place in ring.places.items()}
+    standing = (ring for ring in rings if ring.moved)
+    places = {device: place for ring in standing for device, place in ring.places.items()}
     spoken = _spoken(expected, set(strangers.values()))
     ports: dict[Port, Port] = {}
     for joined in seen.links if places or strangers else ():
@@ -270,3 +279,19 @@ def _rings(places: Mapping[str, str], anchored: frozenset[str], told: KeysView[P
         if ring.closed or sure or not anchor:
             rings.append(replace(ring, named=sure or anchor))
     return tuple(rings)
+
+
+def _doubted(
+    rings: tuple[Cycle, ...], expected: Mapping[Port, Port], seen: Bound, strangers: Mapping[str, str]
+) -> tuple[Cycle, ...]:
+    """Return the rings, each doubted that would make a cable wrong which is as designed by its devices' own names."""
+    while rings:
+        ports = _standing(expected, seen, strangers, rings)
+        right = (joined for joined in seen.links if expected.get(joined.a) == joined.b)
+        moved_ends = ((joined, _ends(joined, ports)) for joined in right)
+        lost = {port.device for each, (a, b) in moved_ends if expected.get(a) != b for port in each if port in ports}
+        found = tuple(ring if lost.isdisjoint(ring.devices) else replace(ring, doubted=True) for ring in rings)
+        if found == rings:
+            break
+        rings = found
+    return rings

@@ -152,7 +152,7 @@ def hold(  # noqa: PLR0913  what is held against each other, and what is known o
     faults = tuple(sorted((*plugged, *slow), key=lambda fault: fault.key))
     exchanged = {device for ring in settled.rings for device in ring.devices}
     wrong = len(faults) - len(settled.rings) + len(exchanged)
-    apart = {device for ring in settled.rings if not ring.named for device in ring.devices}
+    apart = {device for ring in settled.rings if ring.moved for device in ring.devices}
     matched = sum(not apart & {a.device, b.device} for a, b in there) if apart else len(there)
     touches = sum(fault.touches for fault in plugged if fault.kind is not Kind.UNPLANNED)
     tally = suspect.Counts(count, matched, len(absent), unknown, wrong, touches)

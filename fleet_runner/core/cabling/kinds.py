@@ -50,7 +50,7 @@ KINDS: dict[Kind, Row] = {
         "Take it off the fabric, or add it to the design.",
     ),
     Kind.EXCHANGED: Row(
-        "The links of whole devices are found at each other's ports: they, or all their cables, are exchanged.",
+        "The links of whole devices are found at each other's ports: they, or their cables, are exchanged.",
         "Read the serials first; then exchange the devices, or their records.",
     ),
     Kind.REPLACED_HCA: Row(

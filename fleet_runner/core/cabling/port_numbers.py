@@ -8,6 +8,7 @@ the cables do: of several ways to number the ports, the one counts by which they
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -15,11 +16,17 @@ from math import prod
 Numbering = Mapping[str, int]
 """The number of each port that has one, by the port's name in the design."""
 
+_Plug = tuple[str, int]
+"""The port into which a cable is designed to be plugged, and the number at which it is seen."""
+
 MOST_WAYS = 16
 """Ways to number the ports of a switch that are tried; names of more kinds than these are nobody's."""
 
 BELIEVED = 0.6
 """The share of a switch's cables that must be plugged as designed for a way of several to count."""
+
+SEEMING = 10
+"""Cables that are as designed by one way to count alone, at least, for each one that is by another alone."""
 
 ENOUGH = 2
 """Cables that decide between ways to number the ports, of a switch that has more than one."""
@@ -54,11 +61,11 @@ def ways(interfaces: tuple[str, ...]) -> tuple[Numbering, ...]:
     return tuple(found)
 
 
-def fitting(ways: Sequence[Numbering], plugged: Iterable[tuple[str, int]]) -> Numbering:
+def fitting(ways: Sequence[Numbering], plugged: Iterable[_Plug]) -> Numbering:
     """Return the way by which most cables are plugged as designed; where none stands out, what all have in common.
 
     The only way counts unless most cables are plugged where no port is designed. One cable decides nothing where more
-    ports are designed.
+    ports are designed, and a way stands out only if hardly any cable is as designed by another alone.
 
     `plugged` gives, for cables whose far end is known, the port of the switch that the far end is designed to be
     plugged into, and the number at which it is seen.
@@ -68,11 +75,23 @@ def fitting(ways: Sequence[Numbering], plugged: Iterable[tuple[str, int]]) -> Nu
         (way,) = ways
         inside = [number in way.values() for name, number in seen if name in way]
         return {} if len(inside) > 1 and sum(inside) < BELIEVED * len(inside) else way
-    fits = [sum(way.get(name) == number for name, number in seen) for way in ways]
-    most = max(fits, default=0)
-    decided = most >= max(BELIEVED * len(seen), min(ENOUGH, max(map(len, ways), default=0)))
-    left = [way.items() for way, fit in zip(ways, fits, strict=True) if fit == most or not decided]
+    fits = [{(name, number) for name, number in seen if way.get(name) == number} for way in ways]
+    best = max(fits, key=len, default=set[_Plug]())
+    decided = len(best) >= max(BELIEVED * len(seen), min(ENOUGH, max(map(len, ways), default=0)))
+    told = ways[fits.index(best)] if decided else {}
+    left = [way.items() for way, fit in zip(ways, fits, strict=True) if not (told and _clearer(told, way, best, fit))]
     return dict(set(left[0]).intersection(*left[1:])) if left else {}
+
+
+def _clearer(one: Numbering, other: Numbering, of_one: AbstractSet[_Plug], of_other: AbstractSet[_Plug]) -> bool:
+    """Whether so many cables are as designed by one way alone that those by another way alone are plugged wrongly.
+
+    A bundle that was plugged in one port too far is as designed by a way that counts otherwise, and the cables beside
+    it, which are right, are not. One cable decides nothing where ways differ in more ports.
+    """
+    differing = sum(one.get(name) != other.get(name) for name in {*one, *other})
+    needed = min(ENOUGH, differing) or 1  # a way stands out against none that is the same
+    return len(of_one - of_other) >= max(needed, SEEMING * len(of_other - of_one))
 
 
 def _of_a_sort(names: list[str]) -> Iterator[Numbering]:

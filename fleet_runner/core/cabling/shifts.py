@@ -11,13 +11,10 @@ from collections.abc import Collection, Iterable, Mapping
 
 from fleet_runner.core.cabling.directors import port_key
 from fleet_runner.core.cabling.links import Link, Port
-from fleet_runner.core.cabling.port_numbers import BELIEVED
+from fleet_runner.core.cabling.port_numbers import BELIEVED, SEEMING
 
 FEWEST = 3
 """Cables of a switch, at least, that are off alike: of fewer each is a fault of its own."""
-
-SEEMING = 10
-"""Cables that are off alike, at least, for each one that is in its designed port."""
 
 _LAST = re.compile(r"([0-9]{1,9})$", re.ASCII)
 

@@ -63,6 +63,17 @@ def test_the_links_of_exchanged_devices_are_not_in_place() -> None:
     assert verdicts.matched == len(HERE) - 8
 
 
+def test_cables_as_designed_are_in_place_also_where_leaves_or_cables_may_be_exchanged() -> None:
+    names = {"leaf-1": "leaf-2", "leaf-2": "leaf-1"}
+    down = [each for each in HERE if each.a.device in SERVERS]
+    up = [each for each in HERE if each.a.device not in SERVERS]
+    verdicts = judged(
+        [*up, *(link(each.a, Port(names.get(each.b.device, each.b.device), each.b.interface)) for each in down)]
+    )
+    assert [(fault.kind, fault.actions) for fault in verdicts.faults] == [(Kind.EXCHANGED, ())]
+    assert verdicts.matched == len(HERE) - 8
+
+
 @given(stories(), st.booleans())
 def test_a_fabric_that_is_all_there_is_has_what_the_whole_has(story: Story, beside: bool) -> None:
     """The same faults and the same counts, whether another fabric stands beside it or not."""

@@ -114,6 +114,11 @@ def actions_of(faults: tuple[Fault, ...]) -> list[object]:
     return every
 
 
+def doubted(faults: tuple[Fault, ...]) -> list[Fault]:
+    """Return the faults of which nothing tells whether devices or their cables were exchanged: they have no plan."""
+    return [fault for fault in faults if fault.kind is Kind.EXCHANGED and not fault.actions]
+
+
 @settings(max_examples=examples(500), deadline=None)
 @given(scenes())
 def test_all_plans_together_restore_the_design(scene: Scene) -> None:
@@ -121,7 +126,10 @@ def test_all_plans_together_restore_the_design(scene: Scene) -> None:
     assume(not (verdicts.misnamed or verdicts.shifted))
     done = apply([action for fault in verdicts.faults for action in fault.actions], scene.plugged)
     left = {port for each in verdicts.unbound for port in each}
-    assert {each for each in done if not left.intersection(each)} == set(scene.designed) - set(verdicts.silent)
+    undecided = doubted(verdicts.faults)
+    wrong = {each for fault in undecided for each in fault.observed}
+    absent = {each for fault in undecided for each in fault.expected}.union(verdicts.silent)
+    assert {each for each in done - wrong if not left.intersection(each)} == set(scene.designed) - absent
 
 
 @settings(max_examples=examples(500), deadline=None)
@@ -158,12 +166,12 @@ def test_no_link_is_in_two_faults_and_every_fault_says_what_to_do(scene: Scene) 
         every = [each for fault in verdicts.faults for each in getattr(fault, links) if fault.kind not in WHOLE]
         assert len(every) == len(set(every))
     for fault in verdicts.faults:
-        assert fault.actions
+        assert fault.actions or fault in doubted(verdicts.faults)
         assert fault.steps
         assert fault.devices
         assert fault.message.endswith(".")
         assert set(fault.subjects) <= set(fault.devices)
-        assert apply(fault.actions, fault.observed) == set(fault.expected)
+        assert not fault.actions or apply(fault.actions, fault.observed) == set(fault.expected)
     gone = {each for fault in verdicts.faults if fault.kind not in WHOLE for each in fault.expected}
     assert gone <= set(verdicts.absent)
 

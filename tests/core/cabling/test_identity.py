@@ -1,5 +1,6 @@
 """Who stands where: devices exchanged, moved or replaced as a whole are one fault each."""
 
+from collections.abc import Iterable
 from random import Random
 
 import pytest
@@ -139,6 +140,72 @@ def test_nothing_stands_in_the_place_of_a_device_that_is_seen_there() -> None:
     faults = judged(DESIGN, plugged).faults
     assert Kind.EXCHANGED not in {fault.kind for fault in faults}
     assert apply([action for fault in faults for action in fault.actions], plugged) == set(DESIGN)
+
+
+def crossed(links: Iterable[Link], one: str, other: str, servers: int) -> tuple[Link, ...]:
+    """Return the links with the cables of the first servers crossed between two leaves."""
+    turned = {one: other, other: one}
+    return tuple(
+        link(each.a, Port(turned[each.b.device], each.b.interface))
+        if each.b.device in turned and each.a.device <= f"gpu-{servers:02d}"
+        else each
+        for each in links
+    )
+
+
+@pytest.mark.parametrize("servers", [5, 6])
+def test_where_leaves_may_be_exchanged_or_their_cables_no_cable_is_moved(servers: int) -> None:
+    """Their uplinks are as designed by their own names: by one reading they are wrong, by the other the rest is."""
+    plugged = crossed(DESIGN, "leaf-2", "leaf-3", servers)
+    verdicts = judged(DESIGN, plugged)
+    (fault,) = verdicts.faults
+    assert (fault.kind, fault.key, fault.actions) == (Kind.EXCHANGED, "cabling/exchanged/leaf-2+leaf-3", ())
+    assert set(fault.expected) == set(DESIGN) - set(plugged)
+    assert set(fault.observed) == set(plugged) - set(DESIGN)
+    assert fault.devices == ("leaf-2", "leaf-3")
+    assert verdicts.matched == len(set(DESIGN) & set(plugged))
+
+
+def test_a_doubted_exchange_reads_like_this() -> None:
+    fault = only(judged(DESIGN, crossed(DESIGN, "leaf-2", "leaf-3", 5)))
+    assert fault.message == (
+        "Of the cables of leaf-2, leaf-3, 10 fit the place of another of these, 6 are as designed. Either the"
+        " devices, or their names, are exchanged, and those 6 cables are wrong; or the devices are where they belong,"
+        " and those 10 cables are plugged into the wrong one."
+    )
+    name, put, compare = fault.steps
+    assert name.startswith("Read the name and the serial of each, before any cable is touched: leaf-2 (hall rack")
+    assert put.startswith("If devices or names are exchanged, put these right, and compare the fabric again")
+    assert compare.startswith("If each has its own place and name, these cables are wrong: gpu-01 ib1 to leaf-3 1,")
+    assert "…" not in compare
+
+
+def test_known_guids_do_not_tell_whether_leaves_or_their_cables_were_exchanged() -> None:
+    plugged = crossed(DESIGN, "leaf-2", "leaf-3", 5)
+    fault = only(judged(DESIGN, plugged, known=[Port("leaf-2", "1"), Port("leaf-3", "1")]))
+    assert (fault.kind, fault.actions) == (Kind.EXCHANGED, ())
+
+
+def test_a_server_of_which_one_cable_is_as_designed_is_not_told_to_be_exchanged() -> None:
+    plugged = exchanged(DESIGN, "gpu-01", "gpu-03")
+    one, other = (link(Port(f"gpu-0{gpu}", "ib5"), Port("leaf-6", str(4 - gpu))) for gpu in (1, 3))
+    fault = only(judged(DESIGN, swapped(plugged, one, other)))
+    assert (fault.kind, fault.actions, len(fault.observed)) == (Kind.EXCHANGED, (), 10)
+
+
+def test_a_device_that_may_have_moved_and_a_dark_server_beside_are_two_faults() -> None:
+    """Nothing but the doubted cables is without a plan: not a server that is off, nor a swap at other leaves."""
+    plugged = crossed(without(DESIGN, "gpu-06"), "leaf-2", "leaf-3", 5)
+    one, other = (link(Port(f"gpu-0{gpu}", "ib4"), Port("leaf-5", str(gpu))) for gpu in (1, 2))
+    faults = judged(DESIGN, swapped(plugged, one, other)).faults
+    assert {fault.kind for fault in faults} == {Kind.DARK, Kind.EXCHANGED, Kind.SWAP}
+    assert [bool(fault.actions) for fault in faults if fault.kind is not Kind.EXCHANGED] == [True, True]
+
+
+def test_an_exchange_that_is_doubted_leaves_another_one_as_it_is() -> None:
+    plugged = exchanged(crossed(DESIGN, "leaf-2", "leaf-3", 6), "leaf-5", "leaf-6")
+    faults = judged(DESIGN, plugged).faults
+    assert [fault.actions for fault in faults] == [(), (Exchange(("leaf-5", "leaf-6")),)]
 
 
 def test_servers_of_two_rails_that_fit_each_other_are_two_swaps() -> None:

@@ -1,12 +1,11 @@
 """At night: no cable that is right is in a plan, in thousands of fabrics with faults, in every form and spelling."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.core.cabling.links import Port, link
@@ -16,8 +15,8 @@ from tests.core.cabling.test_spellings import DEVICES, PORTS, judged, noise, spe
 
 FABRICS = 5_000
 
-RIGHT = 2 / 3
-"""The share of each switch's cables that are as designed, at least."""
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+"""Drawing a whole fabric takes longer than hypothesis likes."""
 
 
 class Spelled(NamedTuple):
@@ -38,33 +37,23 @@ def small(story: Story) -> Story:
     return replace(story, observed=tuple(link(told(a), told(b)) for a, b in story.observed))
 
 
-def mostly_right(story: Story) -> bool:
-    """Whether most cables of each switch are as designed: else it may be counted otherwise, or stand elsewhere.
-
-    Of a switch most of whose cables are wrong in one way, a right one may be told to be moved.
-    """
-    ends = Counter(port.device for each in story.designed for port in each)
-    right = Counter(port.device for each in {*story.designed} & {*story.observed} for port in each)
-    return all(right[name] >= RIGHT * count for name, count in ends.items() if name not in SERVERS)
-
-
 @st.composite
 def spelled_stories(draw: st.DrawFn) -> Spelled:
     """Draw a design, mishaps on some of its cables, and a spelling for each device."""
-    story = small(draw(stories(most=3)))
+    story = small(draw(stories()))
     ones = sorted({port.device for each in story.designed for port in each})
     ports = {name: draw(st.sampled_from(sorted(PORTS))) for name in ones if name not in SERVERS}
     return Spelled(story, ports, {name: draw(st.sampled_from(sorted(DEVICES))) for name in ones})
 
 
 @pytest.mark.nightly
-@settings(max_examples=FABRICS, deadline=None, suppress_health_check=list(HealthCheck))
-@given(spelled_stories(), noise, st.sampled_from(sorted(INFINIBAND)), st.sampled_from(["\n", "\r\n", "\r\r\n"]))
+@pytest.mark.parametrize("form", INFINIBAND)
+@settings(max_examples=FABRICS // len(INFINIBAND), deadline=None, suppress_health_check=SLOW)
+@given(spelled_stories(), noise, st.sampled_from(["\n", "\r\n", "\r\r\n"]))
 def test_a_cable_that_is_right_is_in_no_plan(
-    spelled_story: Spelled, lines: list[tuple[int, str]], form: str, end: str
+    form: str, spelled_story: Spelled, lines: list[tuple[int, str]], end: str
 ) -> None:
     story, ports, devices = spelled_story
-    assume(mostly_right(story))
     design = spelled(story.designed, dict(ports), dict(devices))
     verdicts = judged(design.values(), told(story.observed, form, lines, end), dict(devices))
     right = {design[each] for each in story.designed if each in story.observed}

@@ -66,6 +66,24 @@ def test_what_the_cables_do_not_tell_either_is_not_told() -> None:
     assert fitting((), [("A", 1)]) == {}
 
 
+def test_a_bundle_one_port_too_far_does_not_tell_that_a_switch_counts_from_zero() -> None:
+    """One cable beside it is right by the other way: that many more must speak against it."""
+    one, other = several = ways(tuple(f"Port {number}" for number in range(20)))
+    right = ("Port 0", 1)
+    assert one["Port 0"] == 1
+    bundle = [(f"Port {number}", number) for number in range(2, 12)]
+    assert fitting(several, bundle) == other
+    assert fitting(several, [right, *bundle]) == other
+    assert fitting(several, [right, *bundle[:-1]]) == {}
+
+
+def test_one_cable_does_not_tell_how_ports_are_numbered_that_differ_in_more() -> None:
+    """A cable at a port that every way numbers alike says nothing of the others."""
+    several = ways(("sw1p1", "sw2p1", "sw3p1"))
+    assert fitting(several, [("sw1p1", 1), ("sw2p1", 3)]) == {"sw1p1": 1}
+    assert fitting(several, [("sw2p1", 3), ("sw3p1", 5)]) == {"sw1p1": 1, "sw2p1": 3, "sw3p1": 5}
+
+
 def test_what_all_ways_have_in_common_is_told() -> None:
     several = ways(("swp1", "swp2", "sw5p1"))
     assert len(several) == 2

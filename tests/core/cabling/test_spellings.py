@@ -273,3 +273,13 @@ def test_a_bundle_is_shifted_where_any_cable_of_the_switch_is_right() -> None:
     words = [*design[:6], link(HOSTS[6].a, Port("leaf-1", "left")), link(HOSTS[7].a, Port("leaf-1", "right"))]
     plugged = [link(each.a, Port("leaf-1", str(at + 1))) for at, each in enumerate(HOSTS, start=1)]
     assert seen(plugged, {}, words).shifted == ("leaf-1",)
+
+
+def test_a_bundle_one_port_too_far_leaves_open_how_a_switch_is_counted() -> None:
+    """Six of eight cables fit numbers from zero; the first, which is right from one, is not told to be moved."""
+    design = [link(each.a, Port("leaf-1", PORTS["Port 6"](int(each.b.interface)))) for each in HOSTS]
+    plugged = [HOSTS[0], link(HOSTS[1].a, Port("leaf-1", "40"))]
+    plugged += [link(each.a, Port("leaf-1", str(number))) for number, each in enumerate(HOSTS[2:], start=2)]
+    verdicts = seen(plugged, {}, design)
+    assert verdicts.faults == ()
+    assert set(verdicts.unmapped) == set(design)
