@@ -54,7 +54,6 @@ MOST = 2_000
 
 SOURCE = "the job's output"
 
-
 Key = tuple[str, int | None, str]
 """Of an event: its code, rank and node."""
 
