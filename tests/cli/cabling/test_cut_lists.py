@@ -27,13 +27,16 @@ def test_a_list_that_is_cut_anywhere_in_its_last_line_plans_nothing_for_that_cab
     text = listed([each for each in E if each.b.interface != "1"])  # that port is free in the list
     begin = text.rindex("\n", 0, -1) + 1
     answers = set[int]()
-    for end in range(begin, len(text)):
+    for end in range(begin, len(text) - 1):
         (tmp_path / "cables.csv").write_text(text[:end], encoding="utf-8")
         said = typed("cabling", "check", "--expected", "cables.csv", "--observed", "fabric.txt", "--json")
         answers.add(said.code)
         if said.code != 2:
             assert not json.loads(said.out)["faults"]
     assert answers == {0, 2}
+    (tmp_path / "cables.csv").write_text(text[:-1], encoding="utf-8")  # "10", "11", "12": nothing is cut
+    said = typed("cabling", "check", "--expected", "cables.csv", "--observed", "fabric.txt", "--json")
+    assert len(json.loads(said.out)["faults"]) == len(E) - len(observed)
 
 
 def test_a_cable_that_is_not_compared_for_that_is_said_with_its_line(tmp_path: Path, typed: Type) -> None:
