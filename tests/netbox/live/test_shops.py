@@ -182,7 +182,7 @@ def test_what_is_half_modelled_or_has_no_name_takes_nothing_away(shop: Shop, hal
     found = fleet()
     assert ours(found, hall) == before
     assert "cannot be an Ansible host" in found.unread[hall.name("bad name")]
-    assert [note for note in found.notes if "a gpu-server has no name" in note]
+    assert [note for note in found.notes if "found a gpu-server without a name" in note]
 
 
 def test_members_of_a_virtual_chassis_answer_as_its_master(shop: Shop, hall: Hall, fleet: Read) -> None:
