@@ -163,7 +163,7 @@ def test_core_is_its_domains_and_each_stands_on_the_map() -> None:
     ("layer", "own"),
     [
         ("reconcile", {"loop"}),
-        ("adapters/store", {"engine", "schema", "maintenance", "runs", "results", "netbox", "migrations"}),
+        ("adapters/store", {"engine", "schema", "maintenance", "runs", "results", "netbox", "migrations", "reader"}),
     ],
 )
 def test_a_layer_has_the_folders_of_core_and_those_of_its_own(layer: str, own: set[str]) -> None:
