@@ -155,7 +155,7 @@ def test_done_asks_once_for_what_proves_it(technician: httpx.Client, hall: Hall,
     assert said[0].sentence.endswith("What was done: a new GPU")
     assert number in {ticket.id for ticket in store.tickets()}
     page = technician.get(f"/tickets/{number}").text
-    assert "Proof asked for" in page
+    assert "Check requested" in page
     assert "check it now" not in page
     assert 'hx-target="#proof"' in page
     assert "Done, waiting for proof" in technician.get("/tickets").text
@@ -227,7 +227,7 @@ def test_a_ticket_to_its_end_on_a_phone(
         page.keyboard.type("exchanged the two plugs")
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
-        expect(page.locator("#proof .note")).to_contain_text("Proof asked for")
+        expect(page.locator("#proof .note")).to_contain_text("Check requested")
         shot(page, "ticket-phone-asked")
         for after in range(5, 60, 5):
             tick(world, NOW + after)
