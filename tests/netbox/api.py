@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from tests.netbox import exporting, filtering
+from tests.netbox import bulk, exporting, filtering
+from tests.netbox.bulk import DeniedError, RefusedError
 from tests.netbox.database import Database, ProtectedError, Row
 from tests.netbox.description import Model, models, problems
 from tests.netbox.showing import Shown, brief_fields
@@ -46,14 +47,6 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict[str, str])
 
 
-class RefusedError(Exception):
-    """A request that is answered with a status and a sentence."""
-
-    def __init__(self, status: int, detail: Any) -> None:
-        super().__init__(str(detail))
-        self.answer = Answer(status, detail if isinstance(detail, list) else {"detail": detail})
-
-
 class Api:
     """The REST API of a database."""
 
@@ -81,10 +74,12 @@ class Api:
             if request.method == "OPTIONS":
                 return self._options(request, model, user)
             request.problems = problems(request.method, request.path, request.query, request.body)
-            with self.database.as_one(user["id"], creating=request.method == "POST"):
+            with self.database.as_one(user["id"]):
                 return self._answer(request, model, int(number) if number else None, user)
         except RefusedError as error:
-            return error.answer
+            return Answer(error.status, error.body, headers=error.headers)
+        except DeniedError:
+            return Answer(403, {"detail": "You do not have permission to perform this action."})
         except InvalidError as error:
             return Answer(400, error.detail)
         except ProtectedError as error:
@@ -111,7 +106,7 @@ class Api:
             case _, int(single):
                 row = next((each for each in allowed if each["id"] == single), None)
                 if row is None:
-                    raise RefusedError(404, f"No {model.class_name} matches the given query.")
+                    raise RefusedError(404, f"No {model.schema} matches the given query.")
                 return self._single(request, model, row)
 
     def _options(self, request: Request, model: Model, user: Row) -> Answer:
@@ -120,7 +115,7 @@ class Api:
         for method, name, action in (("POST", "post", "add"), ("PUT", "patch", "change")):
             if name in model.methods and request.write_enabled and self._granted(model, action, user) is not None:
                 may[method] = {}
-        answer = {"name": f"{model.class_name} List", "description": "", "renders": [], "parses": []}
+        answer = {"name": f"{model.schema} List", "description": "", "renders": [], "parses": []}
         return Answer(200, answer | ({"actions": may} if may else {}))
 
     def _single(self, request: Request, model: Model, row: Row) -> Answer:
@@ -173,63 +168,52 @@ class Api:
         return f"{self.url}/api/{request.path}/?{urlencode(sorted(query.items()), doseq=True)}"
 
     def _create(self, request: Request, model: Model, user: Row) -> Answer:
-        many = isinstance(request.body, list)
         more = {"created_by": user["id"]} if model.path == "extras/journal-entries" else {}
-        wrong: list[Any] = []
-        made: list[Row] = []
-        for given in request.body if many else [request.body]:
-            try:
-                made.append(self.database.create(model.path, _mapping(given), only=_fields(request), **more))
-                wrong.append({})
-            except InvalidError as error:
-                wrong.append(error.detail)
-        if any(wrong):
-            raise InvalidError(wrong if many else wrong[0])
-        allowed = {row["id"] for row in self._allowed(model, "add", user)}
-        if any(row["id"] not in allowed for row in made):
-            raise RefusedError(403, "You do not have permission to perform this action.")
-        if model.path == "users/tokens":
-            made = [row | {"fresh": True} for row in made]
-        shown = [self._row(request, model, row) for row in made]
-        if many and model.path == "dcim/devices":
-            shown = [self._uncounted(row, made[at:]) for at, row in enumerate(shown)]
-        return Answer(201, shown) if many else Answer(201, shown[0], headers=_tagged(made[0]))
 
-    def _uncounted(self, shown: Row, later: list[Row]) -> Row:
-        """Show a device of several that are made as NetBox does: with counts from before it was saved."""
-        found = {name: 0 if name.endswith("_count") else each for name, each in shown.items()}
-        if kind := found.get("device_type"):
-            after = sum(row["device_type"] == kind["id"] for row in later)
-            found["device_type"] = kind | {"device_count": kind["device_count"] - after}
-        return found
+        def make(given: Any) -> Row:
+            row = self.database.create(model.path, _mapping(given), only=_fields(request), **more)
+            if not self._allowed(model, "add", user, [row]):
+                raise DeniedError
+            return row | {"fresh": True} if model.path == "users/tokens" else row
+
+        if isinstance(request.body, list):
+            made = bulk.each("created", "index", enumerate(request.body), make)
+            return Answer(201, self._rows(request, made, model))
+        row = make(request.body)
+        return Answer(201, self._row(request, model, row), headers=_tagged(row))
 
     def _bulk_change(self, request: Request, model: Model, allowed: list[Row]) -> Answer:
-        wanted = {each["id"]: each for each in _several(request.body)}  # a second row of the same id wins
-        known = [row for row in allowed if row["id"] in wanted]  # one that is not there is left out
-        changed = []
-        for row in filtering.ordered(self.database, model.path, known):
+        wanted = bulk.wanted(request.body, allowed)
+
+        def change(row: Row) -> None:
             self._matching(request, row)
             self.database.change(model.path, row["id"], wanted[row["id"]], _fields(request))
-            changed.append(row["id"])
-        rows = filtering.ordered(
-            self.database, model.path, [self.database.lists[model.path][each] for each in changed]
-        )
-        return Answer(200, [self._row(request, model, row) for row in rows])
+
+        bulk.each("updated", "id", self._numbered(model, wanted), change)
+        return Answer(200, self._rows(request, [row for _, row in self._numbered(model, wanted)], model))
 
     def _bulk_delete(self, request: Request, model: Model, allowed: list[Row]) -> Answer:
-        wanted = {each["id"]: each for each in _several(request.body)}
-        for row in [row for row in allowed if row["id"] in wanted]:
-            if row["id"] in self.database.lists[model.path]:
-                self._matching(request, row)
+        wanted = bulk.wanted(request.body, allowed)
+
+        def delete(row: Row) -> None:
+            self._matching(request, row)
+            if row["id"] in self.database.lists[model.path]:  # it may have gone with one before it
                 self.database.delete(model.path, row["id"], wanted[row["id"]].get("changelog_message", ""))
+
+        bulk.each("deleted", "id", self._numbered(model, wanted), delete)
         return Answer(204)
+
+    def _numbered(self, model: Model, ids: Iterable[int]) -> list[tuple[int, Row]]:
+        """Return objects of a list in its order, each with its id."""
+        rows = [self.database.lists[model.path][one] for one in ids]
+        return [(row["id"], row) for row in filtering.ordered(self.database, model.path, rows)]
 
     def _matching(self, request: Request, row: Row) -> None:
         tags = [each.strip() for each in request.if_match.split(",") if each.strip()]
         if tags and tags != ["*"] and etag(row) not in tags:
-            answer = RefusedError(412, "Precondition failed.")
-            answer.answer.headers["ETag"] = etag(row)
-            raise answer
+            refused = RefusedError(412, "Precondition failed.")
+            refused.headers["ETag"] = etag(row)
+            raise refused
 
     def _rows(self, request: Request, rows: Iterable[Row], model: Model | None) -> list[Row]:
         return [self._row(request, model, row) if model else row for row in rows]
@@ -251,16 +235,16 @@ class Api:
             if whole == text and token["enabled"]:
                 request.write_enabled = token["write_enabled"]
                 if request.method not in {"GET", "OPTIONS"} and not token["write_enabled"]:
-                    raise RefusedError(403, "You do not have permission to perform this action.")
+                    raise DeniedError
                 return self.database.lists["users/users"][token["user"]]
         raise RefusedError(403, f"Invalid v{2 if two else 1} token")
 
-    def _allowed(self, model: Model, action: str, user: Row) -> list[Row]:
-        """Return the objects that a user may view, change or delete; 403 if there can be none."""
-        rows = list(self.database.lists[model.path].values())
+    def _allowed(self, model: Model, action: str, user: Row, some: Iterable[Row] | None = None) -> list[Row]:
+        """Return which of some or all objects a user may view, make, change or delete. Raises DeniedError."""
+        rows = list(self.database.lists[model.path].values() if some is None else some)
         fitting = self._granted(model, action, user)
         if fitting is None:
-            raise RefusedError(403, "You do not have permission to perform this action.")
+            raise DeniedError
         if not fitting:
             return rows
         constraints = [one for each in fitting for one in _constraints(each["constraints"])]
@@ -314,17 +298,6 @@ def _mapping(given: Any) -> Mapping[str, Any]:
     if not isinstance(given, Mapping):
         text = f"Invalid data. Expected a dictionary, but got {type(given).__name__}."
         raise InvalidError({"non_field_errors": [text]})
-    return given
-
-
-def _several(given: Any) -> list[Row]:
-    if not isinstance(given, list):
-        raise InvalidError({"non_field_errors": [f'Expected a list of items but got type "{type(given).__name__}".']})
-    wrong = [
-        {} if isinstance(each, Mapping) and "id" in each else {"id": ["This field is required."]} for each in given
-    ]
-    if any(wrong):
-        raise InvalidError(wrong)
     return given
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from fleet_runner.adapters.netbox import Timeouts
 from fleet_runner.adapters.netbox.client import Client
+from fleet_runner.adapters.netbox.selections import plain
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.inventory.records import Device, DeviceType, Fleet
 from fleet_runner.reconcile.inventory.page_intents import PageIntentReader
@@ -81,7 +82,7 @@ class Desk:
 
     def stands(self, name: str) -> tuple[str, str]:
         """What stands in a device's fields."""
-        held = self.netbox.row("dcim/devices", name=name)["custom_fields"]
+        held = plain(self.netbox.row("dcim/devices", name=name))["custom_fields"]
         return held["fleet_wish"] or "", held["fleet_wish_reason"] or ""
 
     def asked(self, name: str = "gpu-1") -> list[tuple[str, str, str]]:

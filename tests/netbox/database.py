@@ -22,7 +22,11 @@ CASCADE = ("dcim/inventory-items", "dcim/modules", "dcim/interfaces", "dcim/fron
 
 
 class ProtectedError(Exception):
-    """An object is named by others, which keeps it from being deleted."""
+    """An object is named by others, which keeps it from being deleted; `held` are those in a word each."""
+
+    def __init__(self, held: list[str]) -> None:
+        super().__init__(f"Unable to delete object. {len(held)} dependent objects were found: {', '.join(held)}")
+        self.held = held
 
 
 class Database:
@@ -47,17 +51,15 @@ class Database:
         return row | DEFAULTS.get(path, {}) | {"id": 0, "tags": [], "custom_fields": {}}
 
     @contextmanager
-    def as_one(self, user: int, *, creating: bool = False) -> Iterator[None]:
-        """One request of a user: all that it changes, or nothing; ids are used up, unless objects were to be made."""
-        before = {path: dict(rows) for path, rows in self.lists.items()}, dict(self.numbers)
+    def as_one(self, user: int) -> Iterator[None]:
+        """One request of a user: all that it changes, or nothing; ids are used up either way."""
+        before = {path: dict(rows) for path, rows in self.lists.items()}
         self.requests += 1
         self.request, self.user = self.requests, user
         try:
             yield
         except Exception:
-            self.lists = before[0]
-            if creating:  # all are checked before the first is made
-                self.numbers = defaultdict(int, before[1])
+            self.lists = before
             raise
 
     def now(self) -> datetime:
@@ -122,14 +124,13 @@ class Database:
         free = [one for one in named if one[1] in LET_GO or isinstance(one[2][one[1]], list)]
         held = [one for one in named if one not in free and (one[0], one[2]["id"]) not in own]
         if held:
-            shown = ", ".join(f"{self.printed(other, each)} ({each['id']})" for other, _, each in held)
-            raise ProtectedError(f"Unable to delete object. {len(held)} dependent objects were found: {shown}")
+            raise ProtectedError([f"{self.printed(other, each)} ({each['id']})" for other, _, each in held])
         special.unplugged(self, own)
         for other, its_id in [*special.assigned(self, path, number), *sorted(own, key=_cascade)]:
             if its_id in self.lists[other]:
                 self.delete(other, its_id)
         before = special.data(self, path, row)
-        special.deleted(self, path, row)
+        ports = special.deleted(self, path, row)
         del self.lists[path][number]
         self.note(path, row, "delete", before, message)
         for other, name, each in free:
@@ -138,6 +139,8 @@ class Database:
                 self.lists[other][each["id"]] = each | {name: kept}
             else:
                 self.touch(other, each["id"], **{name: kept})
+        for other, its_id in ports:
+            self.touch(other, its_id, **special.UNPLUGGED)
 
     def touch(self, path: str, number: int, **values: Any) -> None:
         """Change an object as a consequence of another change: nothing is checked."""

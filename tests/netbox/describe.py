@@ -1,11 +1,10 @@
-"""Reduce a NetBox's OpenAPI description to what this project may ask: `python -m tests.netbox.describe SCHEMA`.
+"""Reduces a NetBox's OpenAPI description to what this project may ask: tests/netbox/openapi.json.
 
-SCHEMA is what `GET /api/schema/?format=json` answers; the result is tests/netbox/openapi.json. It holds the lists
-named here, with reading and bulk writing, the query parameters named here and every field, and no prose.
+It holds the lists named here, with reading and bulk writing, the query parameters named here and every field, and no
+prose. `python -m tests.netbox.record` writes it.
 """
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +122,7 @@ class Reduction:
         if name.startswith("Patched"):
             return {"x-part-of": self._reference(base, write=True)}
         inner = base.removesuffix("Request").removeprefix("Brief")
-        if base.startswith("Brief") and not {inner, f"{inner}WithConfigContext"} & self.shown:
+        if base.startswith("Brief") and inner not in self.shown:
             return {}  # of a list left out here
         if not write and base not in self.shown and not base.startswith(("Brief", "Nested", "Generic", "Integer")):
             return {}
@@ -150,15 +149,6 @@ def reduced(whole: Json) -> Json:
     }
 
 
-def main() -> None:
-    """Write the reduced description."""
-    kept = reduced(json.loads(Path(sys.argv[1]).read_text("utf-8")))
-    text = json.dumps(kept, separators=(",", ":"), sort_keys=False)
-    DESCRIPTION.write_text(text + "\n", "utf-8")
-    print(  # noqa: T201  it is a command
-        f"{DESCRIPTION}: {len(text)} bytes, {len(kept['paths'])} paths, {len(kept['components']['schemas'])} schemas"
-    )
-
-
-if __name__ == "__main__":
-    main()
+def write(whole: Json) -> int:
+    """Write what is left of a NetBox's description, which it answers at /api/schema/; return how many bytes."""
+    return DESCRIPTION.write_text(json.dumps(reduced(whole), separators=(",", ":")) + "\n", "utf-8")

@@ -31,7 +31,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One list: its objects' fields as they are shown, and as they are written."""
+    """One list: its objects' fields as they are shown, and as they are written; `schema` is as "DeviceType"."""
 
     path: str
     schema: str
@@ -47,14 +47,9 @@ class Model:
         return object_type(self.path)
 
     @property
-    def class_name(self) -> str:
-        """Return the name of its kind of object, as "DeviceType"."""
-        return self.schema.removesuffix("WithConfigContext")
-
-    @property
     def words(self) -> str:
         """Return the name of its kind of object, as "device type"."""
-        text = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.class_name)
+        text = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.schema)
         return " ".join(word if word.isupper() else word.lower() for word in _apart(text).split())
 
 
@@ -120,7 +115,7 @@ def listed(schema: str) -> str:
     """Return the list that holds objects shown as a schema ("BriefDevice"), or "" for a list left out here."""
     name = schema.removeprefix("Brief").removeprefix("Nested").removesuffix("Request")
     for model in models().values():
-        if model.schema.removesuffix("WithConfigContext") == name:
+        if model.schema == name:
             return model.path
     return ""
 

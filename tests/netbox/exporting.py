@@ -33,7 +33,7 @@ def rendered(database: Database, path: str, template: Row, rows: Iterable[Row]) 
     environment.filters |= {"placeholder": lambda value: value or "-"}
     apps: dict[str, dict[str, Kind]] = {}
     for model in models().values():
-        apps.setdefault(model.path.partition("/")[0], {})[model.class_name] = Kind(database, model.path)
+        apps.setdefault(model.path.partition("/")[0], {})[model.schema] = Kind(database, model.path)
     several = Several(database, path, filtering.ordered(database, path, list(rows)))
     return environment.from_string(template["template_code"]).render(**apps, queryset=several)
 

@@ -78,9 +78,20 @@ def _key(database: Database, path: str, row: Row, field: str) -> Any:
         named = database.get(other, value)
         names = ORDER.get(other, ("name",))
         return (named is None, *(_key(database, other, named, name.removeprefix("-")) for name in names if named))
+    if field == "sort_path":
+        return _sort_path(database, path, row)
     if field == "_name":
         return interface_order(str(row["name"]))
     return (value is None, value) if isinstance(value, (int, float, datetime)) else natural(value)
+
+
+def _sort_path(database: Database, path: str, row: Row) -> tuple[Any, ...]:
+    """Return the names of the objects above one of a tree, from the root down, and its own."""
+    above = row.get("parent")
+    if path == "dcim/module-bays" and row["module"]:
+        above = database.lists["dcim/modules"][row["module"]]["module_bay"]
+    there = database.get(path, above)
+    return (*(_sort_path(database, path, there) if there else ()), natural(row["name"]))
 
 
 def _filtered(database: Database, path: str, rows: list[Row], name: str, asked: list[str]) -> list[Row]:

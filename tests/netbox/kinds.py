@@ -23,6 +23,7 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "extras/config-contexts": {"weight": 1000, "is_active": True},
     "extras/custom-fields": {
         "search_weight": 1000, "filter_logic": "loose", "ui_visible": "always", "ui_editable": "yes", "weight": 100,
+        "nulls_first": True, "status": "active",
     },
     "extras/custom-links": {"enabled": True, "weight": 100, "button_class": "default"},
     "extras/event-rules": {"enabled": True},
@@ -110,28 +111,32 @@ ORDER = {
     "dcim/interface-templates": ("device_type", "module_type", "name"),
     "dcim/devices": ("name", "id"),
     "dcim/interfaces": ("device", "_name"),
-    "dcim/inventory-items": ("device__id", "name"),
-    "dcim/locations": ("name",),
+    "dcim/device-roles": ("sort_path",),
+    "dcim/locations": ("site", "sort_path"),
     "dcim/mac-addresses": ("mac_address",),
     "dcim/module-bay-templates": ("device_type", "module_type", "name"),
-    "dcim/module-bays": ("device", "name"),
+    "dcim/module-bays": ("sort_path",),
     "dcim/module-types": ("profile", "manufacturer", "model"),
     "dcim/modules": ("module_bay",),
+    "dcim/platforms": ("sort_path",),
     "dcim/racks": ("site", "location", "name"),
     "dcim/rear-port-templates": ("device_type", "module_type", "name"),
     "dcim/rear-ports": ("device", "name"),
+    "dcim/regions": ("sort_path",),
+    "dcim/site-groups": ("sort_path",),
     "extras/config-contexts": ("weight", "name"),
     "extras/custom-fields": ("group_name", "weight", "name"),
     "extras/custom-links": ("group_name", "weight", "name"),
     "extras/journal-entries": ("-created",),
     "extras/tags": ("weight", "name"),
     "ipam/ip-addresses": ("address",),
+    "tenancy/tenant-groups": ("sort_path",),
     "users/tokens": ("-created",),
     "users/users": ("username",),
 }
-"""How a list is ordered, where that is not by name."""
+"""How a list is ordered, where that is not by name; by "sort_path" a tree is, as one reads it from its root."""
 
-PROFILES = ("CPU", "Fan", "GPU", "Hard disk", "Memory", "Power supply", "Expansion card")
+PROFILES = ("CPU", "Fan", "GPU", "Hard disk", "Memory", "Power supply", "Expansion card", "Transceiver")
 """Module type profiles that a new NetBox has."""
 
 INTERFACE = re.compile(

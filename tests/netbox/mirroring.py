@@ -10,6 +10,7 @@ from typing import Any
 
 from fleet_runner.adapters import netbox
 from fleet_runner.adapters.netbox.client import Client
+from fleet_runner.adapters.netbox.selections import plain
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.inventory.records import Device, DeviceType, Fleet, Part
 from fleet_runner.core.lifecycle.actions import Decision, Move
@@ -69,7 +70,7 @@ class Told:
 
     def page(self, node: str) -> dict[str, Any]:
         """Return the custom fields of a node's page."""
-        found: dict[str, Any] = self.standin.row("dcim/devices", name=node)["custom_fields"]
+        found: dict[str, Any] = plain(self.standin.row("dcim/devices", name=node))["custom_fields"]
         return found
 
     def edit(self, node: str, **fields: Any) -> None:

@@ -2,7 +2,7 @@
 
 It starts a NetBox of its own; NETBOX_URL and NETBOX_TOKEN name another one, whose database is new and empty: ids are
 kept as they are, and what the scenarios make stays there. Each scenario of scenarios.py and product.py becomes a file
-in tests/netbox/exchanges.
+in tests/netbox/exchanges, and NetBox's own description tests/netbox/openapi.json.
 """
 
 import http.client
@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from fleet_runner.lab.netbox.starting import running
-from tests.netbox import exchanging
+from tests.netbox import describe, exchanging
 from tests.netbox.exchanging import Exchange
 from tests.netbox.product import ALL
 from tests.netbox.scenarios import Site
@@ -96,13 +96,14 @@ def record(upstream: str, token: str) -> int:
         status, said = Site(url, token).ask("GET", "status/")
         there = Site(url, token).ask("GET", "dcim/sites/?limit=1")[1]
         if status != http.client.OK or there["count"]:
-            print(f"{upstream}: not a NetBox with an empty database; give a new one", file=sys.stderr)  # noqa: T201  it is a command
+            _say(f"{upstream}: not a NetBox with an empty database; give a new one")
             return 1
+        _say(f"openapi.json: {describe.write(Site(upstream, token).ask('GET', 'schema/?format=json')[1])} bytes")
         for name, scenario in ALL.items():
             kept.clear()
             scenario(Site(url, token))
             path = exchanging.save(name, said["netbox-version"], kept)
-            print(f"{path.name}: {len(kept)} exchanges, {path.stat().st_size} bytes")  # noqa: T201  it is a command
+            _say(f"{path.name}: {len(kept)} exchanges, {path.stat().st_size} bytes")
     return 0
 
 

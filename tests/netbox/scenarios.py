@@ -353,6 +353,9 @@ def deleting(site: Site) -> None:
     ask = site.ask
     ask("DELETE", "dcim/sites/1/")
     ask("DELETE", "dcim/device-types/1/")
+    ask("DELETE", "dcim/device-types/", [{"id": 1}, {"id": 2}])
+    other = [{"object_type": "dcim.interface", "object_id": 4}]
+    ask("PATCH", "dcim/cables/1/?fields=id,a_terminations,b_terminations", {"b_terminations": other})
     ask("DELETE", "dcim/cables/1/")
     ask("GET", "dcim/cable-terminations/?fields=id")
     ask("DELETE", "dcim/interfaces/", [{"id": 3}, {"id": 99}])

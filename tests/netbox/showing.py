@@ -91,7 +91,7 @@ def stamp(when: datetime) -> str:
 
 def brief_fields(model: Model) -> tuple[str, ...]:
     """Return the fields of an object that is shown inside another, by its list."""
-    name = f"Brief{model.class_name}"
+    name = f"Brief{model.schema}"
     if model.path in {"dcim/interfaces", "dcim/front-ports", "dcim/rear-ports"}:
         return ("id", "url", "display", "device", "name", "description", "cable", "_occupied")
     try:
@@ -124,7 +124,17 @@ def _custom_fields(shown: Shown, row: Row) -> Any:
     kind = models()[row[""]].object_type
     fields = shown.database.lists["extras/custom-fields"].values()
     known = sorted((each for each in fields if kind in each["object_types"]), key=_field_order)
-    return {each["name"]: row["custom_fields"].get(each["name"]) for each in known}
+    return {each["name"]: _custom(shown, each, row["custom_fields"].get(each["name"])) for each in known}
+
+
+def _custom(shown: Shown, field: Row, value: Any) -> Any:
+    """Return a custom field's value as NetBox shows it: what was chosen has its label beside it."""
+    if isinstance(value, list):
+        return [_custom(shown, field, each) for each in value]
+    choices = shown.database.get("extras/custom-field-choice-sets", field["choice_set"])
+    if value is None or choices is None:
+        return value
+    return {"value": value, "label": dict(choices["extra_choices"]).get(value, value)}
 
 
 def _field_order(field: Row) -> tuple[Any, ...]:
@@ -160,6 +170,10 @@ def _peers(shown: Shown, row: Row) -> list[Any]:
 
 def _peers_type(shown: Shown, row: Row) -> str | None:
     return next((end["termination_type"] for end in _peer_ends(shown, row)), None)
+
+
+def _is_primary(shown: Shown, row: Row) -> bool:
+    return bool(shown.database.where("dcim/interfaces", primary_mac_address=row["id"]))
 
 
 def _occupied(_: Shown, row: Row) -> bool:
@@ -212,6 +226,10 @@ def _reachable(shown: Shown, row: Row) -> bool:
 
 def _none(_: Shown, __: Row) -> int:
     return 0
+
+
+def _yes(_: Shown, __: Row) -> bool:
+    return True
 
 
 def _addresses(shown: Shown, row: Row) -> int:
@@ -311,10 +329,14 @@ SPECIAL: Mapping[tuple[str, str], Field] = {
     ("dcim/cables", "b_terminations"): _ends("b_terminations"),
     ("dcim/cable-terminations", "termination"): _terminated,
     ("dcim/mac-addresses", "assigned_object"): _assigned,
+    ("dcim/mac-addresses", "is_primary"): _is_primary,
+    ("dcim/module-bays", "is_module_compatible"): _yes,
+    ("dcim/modules", "is_bay_compatible"): _yes,
     ("ipam/ip-addresses", "assigned_object"): _assigned,
     ("ipam/ip-addresses", "family"): _family,
     ("extras/journal-entries", "assigned_object"): _assigned,
     ("extras/event-rules", "action_object"): _action_object,
+    ("extras/event-rules", "action_is_available"): _yes,
     ("extras/custom-field-choice-sets", "choices_count"): _choices_count,
     ("extras/custom-fields", "data_type"): _data_type,
     ("dcim/virtual-chassis", "members"): _members,

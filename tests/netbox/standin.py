@@ -1,4 +1,4 @@
-"""A NetBox that is not there: what this project asks of NetBox 4.6, in memory, over HTTP on a loopback port.
+"""A NetBox that is not there: what this project asks of NetBox 4.7, in memory, over HTTP on a loopback port.
 
 Lists with `fields=`, filters, pages and export templates; single and bulk changes with `If-Match`, custom fields,
 object changes, journal entries, tokens and permissions. What a client asks is held against the reduced OpenAPI
@@ -19,11 +19,13 @@ from urllib.parse import parse_qs, urlsplit
 
 from tests.netbox.api import Answer, Api, Request
 from tests.netbox.database import Database, Row
+from tests.netbox.description import document
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
 """The administrator's."""
 
-VERSION = "4.6.8"
+VERSION = str(document()["info"]["version"].split()[0])
+"""The release whose description and recordings it follows."""
 
 
 @dataclass(slots=True)
@@ -119,13 +121,9 @@ class Standin:
             return self._keep_token(name, "", version, write=write)
 
     def _keep_token(self, name: str, text: str, version: int = 1, *, write: bool = True) -> str:
-        given = {
-            "user": self.user(name),
-            "version": version,
-            "write_enabled": write,
-            **({"token": text} if text else {}),
-        }
+        given = {"user": self.user(name), "version": version, "write_enabled": write}
         row = self.database.create("users/tokens", given)
+        row["plaintext"] = text or row["plaintext"]
         return f"nbt_{row['key']}.{row['plaintext']}" if version == 2 else str(row["plaintext"])
 
     def add(self, path: str, by: str = "admin", **values: Any) -> int:

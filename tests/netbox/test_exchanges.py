@@ -3,26 +3,27 @@
 Recorded by tests/netbox/record.py; a scenario that changes is recorded again.
 """
 
+import json
 from collections.abc import Mapping
 
 import pytest
 
-from tests.netbox import exchanging
+from fleet_runner.lab.netbox.installation import VERSION
+from tests.netbox import exchanging, standin
 from tests.netbox.exchanging import Exchange
 from tests.netbox.product import ALL
 from tests.netbox.scenarios import Site
-from tests.netbox.standin import serving
 
 
 @pytest.fixture(scope="module")
 def repeated() -> Mapping[str, list[Exchange]]:
     """Every scenario, with the stand-in: one after the other, as they were recorded."""
     found = {}
-    with serving() as standin:
+    with standin.serving() as there:
         for name, scenario in ALL.items():
-            standin.exchanges.clear()
-            scenario(Site(standin.url, standin.token))
-            found[name] = [exchanging.exchange(*each, standin.url) for each in standin.exchanges]
+            there.exchanges.clear()
+            scenario(Site(there.url, there.token))
+            found[name] = [exchanging.exchange(*each, there.url) for each in there.exchanges]
     return found
 
 
@@ -36,6 +37,13 @@ def test_the_stand_in_answers_like_a_real_netbox(repeated: Mapping[str, list[Exc
 
 def test_nothing_is_recorded_that_no_scenario_asks() -> None:
     assert {path.stem for path in exchanging.FOLDER.iterdir()} == set(ALL)
+
+
+def test_recordings_and_description_are_of_the_release_that_is_installed() -> None:
+    """One that changes is recorded again: `python -m tests.netbox.record`."""
+    heads = {path.read_text("utf-8").partition("\n")[0] for path in exchanging.FOLDER.iterdir()}
+    assert [json.loads(each) for each in heads] == [{"netbox": VERSION}]
+    assert standin.VERSION == VERSION
 
 
 def test_recordings_stay_small() -> None:

@@ -1,4 +1,4 @@
-"""The stand-in does what NetBox 4.6 was seen to do; tests/netbox/test_exchanges.py holds it against recordings."""
+"""The stand-in does what NetBox 4.7 was seen to do; tests/netbox/test_exchanges.py holds it against recordings."""
 
 import json
 import urllib.error
@@ -63,14 +63,14 @@ def test_each_change_is_noted_with_who_and_what_was_before(standin: Standin) -> 
     assert last["postchange_data"]["custom_fields"]["fleet_wish"] == "hold"
 
 
-def test_a_bulk_change_is_all_or_nothing_and_leaves_out_what_is_missing(standin: Standin) -> None:
+def test_a_bulk_change_is_all_or_nothing(standin: Standin) -> None:
     put(standin, FLEET)
-    rows = [{"id": 1, "serial": "X"}, {"id": 2, "status": "nonsense"}]
-    assert ask(standin, "PATCH", "dcim/devices/", rows)[0] == 400
+    rows = [{"id": 1, "serial": "X", "changelog_message": "why"}]
+    for wrong in ({"id": 2, "status": "nonsense"}, {"id": 99, "serial": "Y"}, {"id": 1, "serial": "Z"}):
+        status, said = ask(standin, "PATCH", "dcim/devices/", [*rows, wrong])
+        assert (status, [each["id"] for each in said["errors"]]) == (400, [wrong["id"]])
     assert standin.row("dcim/devices", id=1)["serial"] == "S1"
-    rows = [{"id": 1, "serial": "X"}, {"id": 99, "serial": "Y"}, {"id": 1, "serial": "Z", "changelog_message": "why"}]
-    status, found = ask(standin, "PATCH", "dcim/devices/?fields=id,serial", rows)
-    assert (status, found) == (200, [{"id": 1, "serial": "Z"}])
+    assert ask(standin, "PATCH", "dcim/devices/?fields=id,serial", rows) == (200, [{"id": 1, "serial": "X"}])
     assert standin.rows("core/object-changes")[-1]["message"] == "why"
 
 

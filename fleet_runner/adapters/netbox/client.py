@@ -144,7 +144,7 @@ class Client:
         return frozenset(word for method, word in (("POST", "add"), ("PUT", "change")) if method in actions)
 
     def version(self) -> str:
-        """Return the version that the NetBox says it has: "4.6.8". Raises SourceError, for a wrong token too."""
+        """Return the version that the NetBox says it has: "4.7.3". Raises SourceError, for a wrong token too."""
         try:
             with self._plainly("status"):
                 return str(next(self._request("status", {}).get())["netbox-version"])
