@@ -56,13 +56,6 @@ def test_nothing_changed_is_one_request(site: Standin, kept: Path) -> None:
     assert kept.stat().st_mode & 0o777 == 0o600
 
 
-def test_one_device_changed_is_two_requests(site: Standin, kept: Path) -> None:
-    read(site, kept)
-    site.edit("dcim/devices", 1, serial="NEW")
-    found = read(site, kept)
-    assert (found.how, found.requests, found.rows.devices[1].serial) == ("1 devices", 2, "NEW")
-
-
 def somebody(site: Standin, random: Random) -> None:
     """Change something, as people do, anywhere."""
     lists = site.database.lists

@@ -85,19 +85,6 @@ def test_check_says_what_is_to_be_done_and_changes_nothing(place: Place) -> None
     assert max(map(len, said.out.splitlines()[2:])) <= 80 + len(str(place.folder))
 
 
-def test_a_first_run_makes_everything_and_a_second_finds_it_all(place: Place) -> None:
-    first = place.init(**MORE)
-    assert (first.code, first.err) == (0, "")
-    assert "made    custom field fleet_wish" in first.out
-    had = place.had()
-    count = len(place.standin.changes)
-    second = place.init(**MORE)
-    assert second.code == 0
-    assert second.out.splitlines()[1:] == ["30 there already"]
-    assert place.init("--check").code == 0
-    assert (place.had(), len(place.standin.changes)) == (had, count)
-
-
 def test_secrets_are_in_files_of_their_owner_and_nowhere_else(place: Place) -> None:
     said = place.init("--json", **MORE)
     hook = (place.folder / "hook.secret").read_text().strip()
