@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fleet_runner.core.base.errors import EvidenceError, FleetError
-from fleet_runner.core.checks.catalogue import cabling_infiniband, fabric_cabling
+from fleet_runner.core.cabling.sweeps import CABLING
+from fleet_runner.core.checks.catalogue import cabling_infiniband, fabric_cabling, fabric_ethernet
 from fleet_runner.core.checks.parsers import fabric_capture
 from fleet_runner.core.checks.parsers.discovery import Discovery
 from fleet_runner.core.checks.parsers.lldp import Neighbour
 from fleet_runner.core.checks.parsers.neighbours import capture as neighbours
+from fleet_runner.core.checks.parsers.neighbours import several
 from fleet_runner.core.lifecycle.runs import Run, Stored
 from fleet_runner.core.lifecycle.states import Stage
 
@@ -44,10 +46,11 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """What Ethernet devices hear of each other over LLDP, by the name of the device."""
+    """What Ethernet devices hear of each other over LLDP, by the name of the device. `run` is Capture's."""
 
     label: str
     heard: Mapping[str, tuple[Neighbour, ...]]
+    run: Run | None = None
 
 
 def _undesigned(_: str) -> str:
@@ -85,9 +88,13 @@ def from_files(paths: Sequence[Path], designed: Callable[[str], str] = _undesign
     return _neighbours(paths, {file: text(file) for file in files}, designed)
 
 
-def of_run(store: "Store", run: Run) -> Capture | None:
+def of_run(store: "Store", run: Run) -> Capture | Neighbours | None:
     """Return what a run saw of its fabric; None where it saw nothing, or nothing whole."""
     for stored in store.results(run.id):
+        if stored.result.check == fabric_ethernet.NAME:
+            for told in map(store.evidence, stored.result.evidence):
+                if told is not None and (heard := several.parse(told).heard):
+                    return Neighbours(f"run {run.id}", heard, run)
         if stored.result.check in READERS:
             looks = [found for each in stored.result.evidence if (found := _read(store.evidence(each))) is not None]
             if looks:
@@ -96,7 +103,7 @@ def of_run(store: "Store", run: Run) -> Capture | None:
     return None
 
 
-def newest(store: "Store", fabric: str) -> Capture:
+def newest(store: "Store", fabric: str) -> Capture | Neighbours:
     """Return the newest stored look at a fabric, or say how to get one."""
     for run in reversed(sweeps(store, fabric)):
         if (found := of_run(store, run)) is not None:
@@ -111,7 +118,7 @@ def sweeps(store: "Store", fabric: str) -> tuple[Run, ...]:
 
 def answer(store: "Store", run: Run) -> Stored | None:
     """Return what the runner concluded from a sweep; None while it has not."""
-    return next((each for each in store.results(run.id) if each.result.check == fabric_cabling.NAME), None)
+    return next((each for each in store.results(run.id) if each.result.check in CABLING), None)
 
 
 def _fabric(path: Path, told: str) -> Capture:
@@ -139,6 +146,9 @@ def _neighbours(paths: Sequence[Path], told: Mapping[Path, str], designed: Calla
     heard: dict[str, tuple[Neighbour, ...]] = {}
     files: dict[str, Path] = {}
     for file, capture in told.items():
+        if several.begins(capture):
+            heard |= several.parse(capture).heard
+            continue
         try:
             found = neighbours.read(capture)
         except EvidenceError as error:

@@ -37,9 +37,10 @@ def look(should: Design, seen: Capture | Neighbours, fabric: Fabric | None) -> L
     except EvidenceError as error:
         raise EvidenceError(f"{seen.label}: {error}") from error
     if isinstance(seen, Neighbours):
-        return Look(seen.label, verdicts, hints=tuple(map(_strange, should.strange(seen))))
-    strange = strange_adapters(seen.discovery, verdicts, should.names.spoken)
-    hints = (*filter(None, [left]), *_skipped(seen), *seen.discovery.lacks, *strange)
+        strange = () if seen.run else tuple(map(_strange, should.strange(seen)))
+        return Look(seen.label, verdicts, name, seen.run.id if seen.run else None, (*filter(None, [left]), *strange))
+    unplaced = strange_adapters(seen.discovery, verdicts, should.names.spoken)
+    hints = (*filter(None, [left]), *_skipped(seen), *seen.discovery.lacks, *unplaced)
     return Look(seen.label, verdicts, name, seen.run.id if seen.run else None, hints)
 
 

@@ -101,6 +101,23 @@ def _strangers(heard: Iterable[Link], designed: Iterable[Link], known: Names) ->
     return {far.device: FabricPort(far.device, 0, "", "") for _, far in met if far.device not in known.spoken}
 
 
+def mute(
+    silent: Iterable[Link], read: Collection[str], servers: Collection[str], managed: Collection[Port]
+) -> frozenset[Link]:
+    """Return the silent links that need not be heard: only a switch that was `read`, or a node's own port, speaks.
+
+    `managed` are ports of BMCs and the like. At least one end is a switch that was read, to hear the other one.
+    """
+    return frozenset(
+        each
+        for each in silent
+        if not any(
+            near.device in read and (far.device in read or (far.device in servers and far not in managed))
+            for near, far in (each, each[::-1])
+        )
+    )
+
+
 def listen(captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port]) -> BelievedLinks:
     """Return what the captures tell together."""
     every = tuple(designed)

@@ -11,8 +11,8 @@ from fleet_runner.core.lifecycle.runs import Run, Stored
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.core.lifecycle.view import FAR, Timing, View
 
-CABLING = "fabric_cabling"
-"""The check that a sweep is made for; whatever else is read with it can wait for the next one."""
+CABLING = frozenset({"fabric_cabling", "fabric_ethernet"})
+"""The checks that sweeps are made for; whatever else is read with them can wait for the next one."""
 
 NO_OBSERVER = "No node that is up has a port in this fabric, so nothing can read it; bring one into service."
 
@@ -87,7 +87,7 @@ def _last_words(view: View, sweeps: list[Run]) -> str:
 def _spoke(view: View) -> Stored | None:
     """Return the newest answer about the cabling."""
     found = (*view.latest, *view.before)
-    return next((each for each in found if each.result.check == CABLING and speaks(each.result)), None)
+    return next((each for each in found if each.result.check in CABLING and speaks(each.result)), None)
 
 
 def _matched(answer: Stored) -> str:
@@ -103,7 +103,7 @@ def _counted(view: View, stored: Stored) -> Iterable[str]:
     weighed = [(each, worth) for each, worth in weigh(view, stored) if each.remedy is not Remedy.RECORD]
     if not weighed:
         return
-    what = "fault" if stored.result.check == CABLING else f"fault of {stored.result.check}"
+    what = "fault" if stored.result.check in CABLING else f"fault of {stored.result.check}"
     yield f"{len(weighed)} {what if len(weighed) == 1 else what.replace('fault', 'faults')}"
     once = sum(worth is Worth.ONCE for _, worth in weighed)
     if once:
