@@ -35,11 +35,11 @@ def main() -> None:
     maker, socket = sys.argv[1:]
     asked = os.environ.get("SSH_ORIGINAL_COMMAND", "")
     if asked != COMMANDS[maker]:
-        print(f"% Invalid input: {asked}", file=sys.stderr)
-        raise SystemExit(1)
+        raise SystemExit(f"% Invalid input: {asked}")
     told = subprocess.run(["lldpctl", "-u", socket, "-f", "json0"], capture_output=True, check=True).stdout
     found = [_neighbour(each) for each in json.loads(told)["lldp"][0].get("interface", ())]
-    print({"eos": eos, "nxos": nxos, "junos": junos, "sonic": sonic, "nvue": nvue}[maker](found))
+    forms = {"eos": eos, "nxos": nxos, "junos": junos, "sonic": sonic, "nvue": nvue}
+    sys.stdout.write(forms[maker](found) + "\n")
 
 
 def _neighbour(told: dict[str, Any]) -> Neighbour:
@@ -60,7 +60,7 @@ def _slashed(name: str) -> str:
 
 def _dotted(value: str) -> str:
     plain = value.replace(":", "")
-    return ".".join(plain[at : at + 4] for at in (0, 4, 8)) if value.count(":") == 5 else value  # noqa: PLR2004
+    return ".".join(plain[at : at + 4] for at in (0, 4, 8)) if value.count(":") == 5 else value
 
 
 def eos(found: list[Neighbour]) -> str:
@@ -68,17 +68,19 @@ def eos(found: list[Neighbour]) -> str:
     ports: dict[str, Any] = {}
     for each in found:
         kind = "macAddress" if each.kind == "mac" else "interfaceName"
-        ports.setdefault(each.local, {"lldpNeighborInfo": []})["lldpNeighborInfo"].append({
-            "chassisIdType": "macAddress",
-            "chassisId": _dotted(each.chassis),
-            "systemName": each.system,
-            "neighborInterfaceInfo": {
-                "interfaceIdType": kind,
-                "interfaceId": _dotted(each.port),
-                "interfaceId_v2": _dotted(each.port),
-                "interfaceDescription": each.description,
-            },
-        })
+        ports.setdefault(each.local, {"lldpNeighborInfo": []})["lldpNeighborInfo"].append(
+            {
+                "chassisIdType": "macAddress",
+                "chassisId": _dotted(each.chassis),
+                "systemName": each.system,
+                "neighborInterfaceInfo": {
+                    "interfaceIdType": kind,
+                    "interfaceId": _dotted(each.port),
+                    "interfaceId_v2": _dotted(each.port),
+                    "interfaceDescription": each.description,
+                },
+            }
+        )
     return json.dumps({"lldpNeighbors": ports}, indent=2)
 
 

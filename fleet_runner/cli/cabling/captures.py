@@ -3,7 +3,7 @@
 import codecs
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,11 +46,15 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """What Ethernet devices hear of each other over LLDP, by the name of the device. `run` is Capture's."""
+    """What Ethernet devices hear of each other over LLDP, by the name of the device. `run` is Capture's.
+
+    `unread` are switches that a sweep could not read, each with the reason.
+    """
 
     label: str
     heard: Mapping[str, tuple[Neighbour, ...]]
     run: Run | None = None
+    unread: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def _undesigned(_: str) -> str:
@@ -92,9 +96,8 @@ def of_run(store: "Store", run: Run) -> Capture | Neighbours | None:
     """Return what a run saw of its fabric; None where it saw nothing, or nothing whole."""
     for stored in store.results(run.id):
         if stored.result.check == fabric_ethernet.NAME:
-            for told in map(store.evidence, stored.result.evidence):
-                if told is not None and (heard := several.parse(told).heard):
-                    return Neighbours(f"run {run.id}", heard, run)
+            swept = next(filter(None, (_swept(store.evidence(each)) for each in stored.result.evidence)), None)
+            return Neighbours(f"run {run.id}", swept.heard, run, swept.unread) if swept and swept.heard else None
         if stored.result.check in READERS:
             looks = [found for each in stored.result.evidence if (found := _read(store.evidence(each))) is not None]
             if looks:
@@ -144,10 +147,13 @@ def _inside(folder: Path) -> list[Path]:
 
 def _neighbours(paths: Sequence[Path], told: Mapping[Path, str], designed: Callable[[str], str]) -> Neighbours:
     heard: dict[str, tuple[Neighbour, ...]] = {}
+    unread: dict[str, str] = {}
     files: dict[str, Path] = {}
     for file, capture in told.items():
         if several.begins(capture):
-            heard |= several.parse(capture).heard
+            swept = several.parse(capture)
+            heard |= swept.heard
+            unread |= swept.unread
             continue
         try:
             found = neighbours.read(capture)
@@ -158,7 +164,7 @@ def _neighbours(paths: Sequence[Path], told: Mapping[Path, str], designed: Calla
             raise FleetError(f"{_where(files[device])} and {_where(file)} are both of {device}; name one of them")
         files[device] = file
         heard[device] = found.neighbours
-    return Neighbours(_label(paths[0]) if len(paths) == 1 else f"{len(told)} captures", heard)
+    return Neighbours(_label(paths[0]) if len(paths) == 1 else f"{len(told)} captures", heard, unread=unread)
 
 
 def _device(file: Path, told: str, designed: Callable[[str], str]) -> str:
@@ -182,6 +188,14 @@ def _where(file: Path) -> str:
 
 def _label(path: Path) -> str:
     return "standard input" if path == STDIN else path.name or str(path)
+
+
+def _swept(told: str | None) -> several.HeardBySwitches | None:
+    """Evidence may be cut short."""
+    try:
+        return None if told is None else several.parse(told)
+    except EvidenceError:
+        return None
 
 
 def _read(found: str | None) -> Discovery | None:

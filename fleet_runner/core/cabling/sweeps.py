@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+from fleet_runner.core.cabling.explain import some
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.confirmation import Worth, seen_once, speaks, suspect, touches, unsure, weigh
 from fleet_runner.core.lifecycle.actions import Decision, OpenRun
@@ -80,6 +81,11 @@ def _last_words(view: View, sweeps: list[Run]) -> str:
         return whole.message.rstrip(".")
     words = [_matched(answer)]
     words += [counted for stored in view.latest if speaks(stored.result) for counted in _counted(view, stored)]
+    silent = answer.result.observed.get("unread") or ()
+    if isinstance(silent, list | tuple) and silent:
+        words.append(
+            f"{len(silent)} {'switches' if len(silent) > 1 else 'switch'} not read ({some(map(str, silent))})"
+        )
     doubtful = len(unsure(answer.result))
     return ", ".join([*words, *([f"{doubtful} device(s) or link(s) that cannot be judged"] if doubtful else [])])
 

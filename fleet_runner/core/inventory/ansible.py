@@ -162,8 +162,8 @@ def fabric(fleet: Fleet) -> dict[str, Any]:
     "unit", "role", "device_type", "serial", "status", "guids": {interface: guid}, "macs": {interface: mac}}}}; `unit`
     is None where the source does not know it, `kind` the interface type of the slower end ("infiniband-ndr"), ""
     where unknown, `carriers` the list of the cable's carriers. "managed" are ports with a cable that their device's
-    own system does not see, such as BMCs'. "uncompared", where there are any, are ports of which nobody says what belongs
-    there.
+    own system does not see, such as BMCs'. "uncompared", where there are any, are ports of which nobody says what
+    belongs there.
     """
     kinds = {
         (device.name, interface.name): interface.kind

@@ -49,7 +49,7 @@ def draft(view: View, stored: Stored, finding: Finding) -> OpenTicket:
     )
 
 
-def alike(check: str) -> frozenset[str]:
+def eyes_of(check: str) -> frozenset[str]:
     """Return the checks that see the same faults as one does, with it."""
     return next((eye for eye in EYES.values() if check in eye), frozenset({check}))
 
@@ -92,7 +92,7 @@ def _is_gone(stored: Stored, ticket: Ticket) -> bool:
     """Whether a result proves that a ticket's fault is gone: it looked there, and did not see it."""
     result = stored.result
     looked = ticket.check == result.check or (
-        result.check in alike(ticket.check) and ticket.fault.startswith(CABLING)
+        result.check in eyes_of(ticket.check) and ticket.fault.startswith(CABLING)
     )
     return (
         looked

@@ -1,8 +1,8 @@
 """Is every link of an Ethernet fabric as designed? What its switches hear over LLDP, joined from both ends.
 
-A BMC, a power strip or a switch that nobody asks may never speak LLDP: their links that are not heard are counted, and
-no doubt. A node's own port, or one of a switch that was read, should be heard: if it is not, the cable may be gone or
-LLDP may be off, and the answer is UNKNOWN.
+A BMC, a power strip or a switch that nobody asks may never speak LLDP: their links that are not heard are counted,
+and no doubt. A node's own port, or one of a switch that was read, should be heard: if it is not, the cable may be
+gone or LLDP may be off, and the answer is UNKNOWN.
 """
 
 from fleet_runner.core.base.errors import EvidenceError
@@ -41,11 +41,11 @@ def judge(readings: Readings, expected: Expected) -> Result:
     own = frozenset(expected.device.get("switches", ()))
     links = extent.own(designed(expected.fabric, lambda kind: not infiniband(kind)), own)
     known = names([port for each in links for port in each], {}, {})
-    addresses = macs(expected.fabric)
-    believed = ethernet.listen(told.heard, known, links, addresses).links
+    heard = ethernet.listen(told.heard, known, links, macs(expected.fabric))
+    believed = heard.links
     left = left_out(links, Bound(dict.fromkeys(believed, "")), planned(expected.fabric), idle(expected))
     mine = [each for each in links if each not in left]
-    verdicts = ethernet.judge(mine, told.heard, known, where, addresses, share=share(expected))
+    verdicts = ethernet.compare(mine, heard, known, where, share=share(expected))
     mute = ethernet.mute(verdicts.silent, told.heard, where.servers, managed(expected.fabric))
     faults = verdicts.faults
     suspect = verdicts.suspect or (f"{len(faults)} faults at once." if len(faults) > MOST_FAULTS else "")
