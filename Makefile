@@ -82,6 +82,10 @@ bench-cli: $(DEV) ## Take what the commands that people wait for cost, beside an
 bench-boot: $(DEV) ## Boot 10,000 nodes at once over real sockets, beside nginx with static files of the same sizes
 	@PYTHONPATH=. $(BIN)/python benchmarks/boot.py $(BENCH_ARGS)
 
+.PHONY: bench-ethernet
+bench-ethernet: $(DEV) ## Take what it costs to judge a whole Ethernet fabric from what its switches print
+	@$(BIN)/python -m benchmarks.ethernet $(BENCH_ARGS)
+
 .PHONY: bench-firmware
 bench-firmware: $(RUN) ## Update the firmware of 200 emulated BMCs at once from one process
 	@$(BIN)/python benchmarks/firmware.py $(BENCH_ARGS)

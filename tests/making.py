@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.faults.escalation import Attempt
 from fleet_runner.core.faults.signals.alarm import Alarm
@@ -46,7 +46,7 @@ def a_node(state: State = State.PRODUCTION, **values: Any) -> Node:
 
 def a_fabric(**values: Any) -> Node:
     """A fabric that is looked after since 100 seconds."""
-    return a_node(State.WATCHED, **{"name": "infiniband.hall", "device_type": FABRIC} | values)
+    return a_node(State.WATCHED, **{"name": "infiniband.hall", "device_type": FABRIC_TYPES[0]} | values)
 
 
 def held(reason: str = "because", by: str = "ann", *, since: float = SINCE, detail: str = "") -> Held:

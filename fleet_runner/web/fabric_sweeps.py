@@ -10,7 +10,7 @@ from fleet_runner.core.cabling import extent
 from fleet_runner.core.cabling.binding import bind
 from fleet_runner.core.cabling.design import designed, guids, infiniband, places
 from fleet_runner.core.cabling.explain import Fault, Places
-from fleet_runner.core.cabling.fabrics import Fabric, fabrics
+from fleet_runner.core.cabling.fabrics import INFINIBAND, Fabric, fabrics
 from fleet_runner.core.cabling.judge import hold
 from fleet_runner.core.cabling.names import names
 from fleet_runner.core.checks.parsers import fabric_capture
@@ -18,7 +18,7 @@ from fleet_runner.core.checks.parsers.discovery import Discovery
 from fleet_runner.core.inventory import ansible, profile
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import Ticket
-from fleet_runner.core.tickets.node_tickets import CABLING, ONE_EYE
+from fleet_runner.core.tickets.node_tickets import CABLING, EYES
 from fleet_runner.settings import Settings
 
 
@@ -35,7 +35,7 @@ def captured(store: Store, fleet: Fleet, ticket: Ticket) -> tuple[Fabric, str] |
         return None
     named = set(ticket.nodes)
     for fabric in fabrics(fleet):
-        if fabric.name in named or not named.isdisjoint(fabric.switches):
+        if fabric.kind == INFINIBAND and (fabric.name in named or not named.isdisjoint(fabric.switches)):
             found = next(_captures(store, (fabric.name, *ticket.nodes[:8])), None)
             if found is not None:
                 return fabric, found
@@ -62,7 +62,7 @@ def _captures(store: Store, names_of: tuple[str, ...]) -> Iterator[str]:
     """Yield the hashes of captures that are kept, of the fabric's own sweep first."""
     for name in names_of:
         for stored in store.latest_results(name):
-            if stored.result.check in ONE_EYE:
+            if stored.result.check in EYES[INFINIBAND]:
                 for digest in stored.result.evidence:
                     if _read(store.evidence(digest)) is not None:
                         yield digest

@@ -72,7 +72,7 @@ def layered(fleet: Fleet | None, name: str) -> Layers:
 
 def newest(here: Site, name: str) -> Stored | None:
     """Return what the newest sweep said."""
-    return next((each for each in here.store.latest_results(name) if each.result.check == CABLING), None)
+    return next((each for each in here.store.latest_results(name) if each.result.check in CABLING), None)
 
 
 def findings(here: Site, name: str, nodes: Collection[str]) -> list[Finding]:
@@ -117,6 +117,6 @@ def of_day(here: Site, name: str, start: float) -> Stored | None:
     asked = [run for run in reversed(runs) if run.stage is Stage.FABRIC and run.opened_at < start + DAY]
     for run in asked[:ASKED]:
         for each in here.store.results(run.id):
-            if each.result.check == CABLING and speaks(each.result):
+            if each.result.check in CABLING and speaks(each.result):
                 return each
     return None

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 DOCUMENTATION = r"""
 name: fleet
-short_description: Devices and InfiniBand fabrics of the source of truth that the settings name
+short_description: Devices and fabrics of the source of truth that the settings name
 description:
   - Reads the site files or the NetBox that fleet.toml names; the inventory file only has to ask for this plugin.
   - Groups are nodes, fabrics, and those by device_type, site, location, rack, role and tenant; and from the store,

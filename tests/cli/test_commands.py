@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.core.lifecycle.actions import Decision, Move, OpenRun, OpenTicket, SetCondition
@@ -236,7 +236,7 @@ def test_conditions_show_in_status_and_explain(command: Command, store: Store) -
 def test_a_fabrics_line_names_its_open_tickets(command: Command, store: Store) -> None:
     """The first five; the rest is counted."""
     name, now = "infiniband.hall", time.time()
-    store.register([Device(name, FABRIC, FABRIC, "hall")], now)
+    store.register([Device(name, FABRIC_TYPES[0], FABRIC_TYPES[0], "hall")], now)
     for count, words in ((1, "; open ticket #2"), (7, "; open tickets #2, #3, #4, #5, #6 and 2 more")):
         opened = [OpenTicket(f"f{n}", "fabric_cabling", f"fault {n}", "", (name,), "RECABLE") for n in range(count)]
         node = store.node(name)

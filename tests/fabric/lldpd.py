@@ -48,7 +48,7 @@ class Hall:
         try:
             config = self._folder / f"{name}.conf"
             config.write_text(f"configure system hostname {name}\n{QUICK}", encoding="utf-8")
-            socket = self._socket(name)
+            socket = self.socket(name)
             argv = ["ip", "netns", "exec", self.namespace(name), "lldpd", "-d", "-u", socket, "-O", str(config)]
             with (self._folder / f"{name}.log").open("wb") as log:
                 daemon = subprocess.Popen(argv, stdout=log, stderr=log)
@@ -75,7 +75,7 @@ class Hall:
 
     def capture(self, device: str, form: str) -> str:
         """Return what lldpctl prints on a device."""
-        return _run("lldpctl", "-u", self._socket(device), "-f", form)
+        return _run("lldpctl", "-u", self.socket(device), "-f", form)
 
     def settle(self, heard: dict[str, list[str]]) -> None:
         """Wait until each device hears these neighbours and no other."""
@@ -86,10 +86,15 @@ class Hall:
         _until(settled, f"expected {heard}, heard { {device: self._neighbours(device) for device in heard} }")
 
     def _neighbours(self, device: str) -> list[str]:
-        told = _run("lldpctl", "-u", self._socket(device), "-f", "keyvalue")
+        told = _run("lldpctl", "-u", self.socket(device), "-f", "keyvalue")
         return sorted(line.partition("=")[2] for line in told.splitlines() if ".chassis.name=" in line)
 
-    def _socket(self, device: str) -> str:
+    def call_ports_by_name(self, device: str) -> None:
+        """Have a device tell its ports by their names, as switches do; servers tell their addresses."""
+        _run("lldpcli", "-u", self.socket(device), "configure", "lldp", "portidsubtype", "ifname")
+
+    def socket(self, device: str) -> str:
+        """Return where a device's lldpd is asked."""
         return str(self._folder / f"{device}.sock")
 
 

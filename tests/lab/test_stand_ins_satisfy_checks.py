@@ -44,6 +44,7 @@ ELSEWHERE = frozenset(
     {
         "fabric_cabling",
         "fabric_counters",
+        "fabric_ethernet",
         "network_boot",
         "firmware_update",
         "wiped",

@@ -118,7 +118,7 @@ def test_the_first_observer_reads_it_through_its_adapter_there_and_nobody_else_i
     [evidence] = [line for line in lines if isinstance(line, Evidence)]
     assert (evidence.text, result.evidence) == (BY_PORT, (evidence.hash,))
     assert any(
-        isinstance(line, Progress) and line.task == "fabric : Read the fabric and hold it against the design"
+        isinstance(line, Progress) and line.task == "fabric : Read the InfiniBand fabric and compare it with the design"
         for line in lines
     )
 

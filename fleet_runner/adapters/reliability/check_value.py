@@ -8,7 +8,7 @@ from fleet_runner.adapters.plays import profiles
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.reliability.check_value import chosen
 from fleet_runner.core.base.errors import SettingsError
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.lifecycle.states import State
 from fleet_runner.core.reliability.check_value import analyse, proposals
 from fleet_runner.core.reliability.check_value.analyse import CheckValue
@@ -45,7 +45,7 @@ def limits(store: Store, settings: Settings, now: float | None = None) -> Limits
 
 def known(store: Store, since: float) -> Fleet:
     """Return which nodes there are, which have been good since a moment, and when which turned out bad."""
-    here = [node for node in store.nodes() if node.device_type != FABRIC]
+    here = [node for node in store.nodes() if node.device_type not in FABRIC_TYPES]
     bad = store.turned_bad(since)
     faulty = {each.node for each in store.episodes(since)} | bad.keys()
     good = {node.name for node in here if node.state is State.PRODUCTION} - faulty

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from fleet_runner.adapters.schedulers import slurm_jobs
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import SchedulerError
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.reliability.lemons import analyse
 from fleet_runner.core.reliability.lemons.analyse import Lemons
 from fleet_runner.core.reliability.lemons.past import AFTER, TIMES, WINDOW
@@ -28,7 +28,7 @@ def parts(store: Store, now: float | None = None) -> Parts:
     """Find the places and parts that fail again, in the last 400 days."""
     until = time.time() if now is None else now
     since = until - repeat_failures.DAYS * DAY
-    types = {node.name: node.device_type for node in store.nodes() if node.device_type != FABRIC}
+    types = {node.name: node.device_type for node in store.nodes() if node.device_type not in FABRIC_TYPES}
     return repeat_failures.analyse(
         repeat_failures.Given(since, until, store.stays(), store.episodes(since), store.cases(), types)
     )

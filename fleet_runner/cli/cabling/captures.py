@@ -3,16 +3,18 @@
 import codecs
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fleet_runner.core.base.errors import EvidenceError, FleetError
-from fleet_runner.core.checks.catalogue import cabling_infiniband, fabric_cabling
+from fleet_runner.core.cabling.sweeps import CABLING
+from fleet_runner.core.checks.catalogue import cabling_infiniband, fabric_cabling, fabric_ethernet
 from fleet_runner.core.checks.parsers import fabric_capture
 from fleet_runner.core.checks.parsers.discovery import Discovery
 from fleet_runner.core.checks.parsers.lldp import Neighbour
 from fleet_runner.core.checks.parsers.neighbours import capture as neighbours
+from fleet_runner.core.checks.parsers.neighbours import several
 from fleet_runner.core.lifecycle.runs import Run, Stored
 from fleet_runner.core.lifecycle.states import Stage
 
@@ -44,10 +46,15 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """What Ethernet devices hear of each other over LLDP, by the name of the device."""
+    """What Ethernet devices hear of each other over LLDP, by the name of the device. `run` is Capture's.
+
+    `unread` are switches that a sweep could not read, each with the reason.
+    """
 
     label: str
     heard: Mapping[str, tuple[Neighbour, ...]]
+    run: Run | None = None
+    unread: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def _undesigned(_: str) -> str:
@@ -85,9 +92,12 @@ def from_files(paths: Sequence[Path], designed: Callable[[str], str] = _undesign
     return _neighbours(paths, {file: text(file) for file in files}, designed)
 
 
-def of_run(store: "Store", run: Run) -> Capture | None:
+def of_run(store: "Store", run: Run) -> Capture | Neighbours | None:
     """Return what a run saw of its fabric; None where it saw nothing, or nothing whole."""
     for stored in store.results(run.id):
+        if stored.result.check == fabric_ethernet.NAME:
+            swept = next(filter(None, (_swept(store.evidence(each)) for each in stored.result.evidence)), None)
+            return Neighbours(f"run {run.id}", swept.heard, run, swept.unread) if swept and swept.heard else None
         if stored.result.check in READERS:
             looks = [found for each in stored.result.evidence if (found := _read(store.evidence(each))) is not None]
             if looks:
@@ -96,7 +106,7 @@ def of_run(store: "Store", run: Run) -> Capture | None:
     return None
 
 
-def newest(store: "Store", fabric: str) -> Capture:
+def newest(store: "Store", fabric: str) -> Capture | Neighbours:
     """Return the newest stored look at a fabric, or say how to get one."""
     for run in reversed(sweeps(store, fabric)):
         if (found := of_run(store, run)) is not None:
@@ -111,7 +121,7 @@ def sweeps(store: "Store", fabric: str) -> tuple[Run, ...]:
 
 def answer(store: "Store", run: Run) -> Stored | None:
     """Return what the runner concluded from a sweep; None while it has not."""
-    return next((each for each in store.results(run.id) if each.result.check == fabric_cabling.NAME), None)
+    return next((each for each in store.results(run.id) if each.result.check in CABLING), None)
 
 
 def _fabric(path: Path, told: str) -> Capture:
@@ -137,8 +147,14 @@ def _inside(folder: Path) -> list[Path]:
 
 def _neighbours(paths: Sequence[Path], told: Mapping[Path, str], designed: Callable[[str], str]) -> Neighbours:
     heard: dict[str, tuple[Neighbour, ...]] = {}
+    unread: dict[str, str] = {}
     files: dict[str, Path] = {}
     for file, capture in told.items():
+        if several.begins(capture):
+            swept = several.parse(capture)
+            heard |= swept.heard
+            unread |= swept.unread
+            continue
         try:
             found = neighbours.read(capture)
         except EvidenceError as error:
@@ -148,7 +164,7 @@ def _neighbours(paths: Sequence[Path], told: Mapping[Path, str], designed: Calla
             raise FleetError(f"{_where(files[device])} and {_where(file)} are both of {device}; name one of them")
         files[device] = file
         heard[device] = found.neighbours
-    return Neighbours(_label(paths[0]) if len(paths) == 1 else f"{len(told)} captures", heard)
+    return Neighbours(_label(paths[0]) if len(paths) == 1 else f"{len(told)} captures", heard, unread=unread)
 
 
 def _device(file: Path, told: str, designed: Callable[[str], str]) -> str:
@@ -172,6 +188,14 @@ def _where(file: Path) -> str:
 
 def _label(path: Path) -> str:
     return "standard input" if path == STDIN else path.name or str(path)
+
+
+def _swept(told: str | None) -> several.HeardBySwitches | None:
+    """Evidence may be cut short."""
+    try:
+        return None if told is None else several.parse(told)
+    except EvidenceError:
+        return None
 
 
 def _read(found: str | None) -> Discovery | None:

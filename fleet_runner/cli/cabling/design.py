@@ -14,10 +14,10 @@ from fleet_runner.core.cabling import ethernet, extent, lanes, uncompared
 from fleet_runner.core.cabling.aliases import called, renamed
 from fleet_runner.core.cabling.binding import Bound, bind
 from fleet_runner.core.cabling.bundles import Bundle, paired
-from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, places, planned
+from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, managed, places, planned
 from fleet_runner.core.cabling.exempt import READY
 from fleet_runner.core.cabling.explain import Places
-from fleet_runner.core.cabling.fabrics import Fabric, fabrics
+from fleet_runner.core.cabling.fabrics import ETHERNET, Fabric, fabrics
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Verdicts, hold
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.names import Names, bind_port, names
@@ -39,11 +39,12 @@ NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Ethernet:
-    """The links that LLDP tells of, what their ports are called, and the ports that are known by their address."""
+    """The links that LLDP tells of, what their ports are called, those known by their address, and those of BMCs."""
 
     links: tuple[Link, ...]
     names: Names
     macs: Mapping[str, Port] = field(default_factory=dict[str, Port])
+    managed: frozenset[Port] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ class Design:
             verdicts, words = way[0].judge(seen, fabric)
             return verdicts, "; ".join(filter(None, [panels_words(*way[1:]), words]))
         if isinstance(seen, Neighbours):
-            return self._judge_ethernet(seen, fabric), ""
+            return self._judge_ethernet(seen, fabric)
         observed = self.bound(seen)
         if self.bundles:
             links, later = (paired(each, self.bundles, observed.links) for each in (self.links, self.planned))
@@ -169,16 +170,27 @@ class Design:
         """Return the devices that were asked and of which no cable is designed."""
         return tuple(sorted(self._heard(seen).keys() - self.ethernet.names.spoken.keys()))
 
-    def _judge_ethernet(self, seen: Neighbours, fabric: Fabric | None) -> Verdicts:
-        if fabric is not None:
+    def _judge_ethernet(self, seen: Neighbours, fabric: Fabric | None) -> tuple[Verdicts, str]:
+        """Judge what devices hear; of a fabric only its own links, without those that need not be heard."""
+        if fabric is not None and fabric.kind != ETHERNET:
             raise FleetError(f"{seen.label}: LLDP tells of Ethernet, {fabric.name} is InfiniBand; leave --fabric out")
         wire = self.ethernet
         if not wire.links:
             raise FleetError(f"{seen.label}: LLDP tells of Ethernet, and the design has no Ethernet cable")
         heard = self._heard(seen)
         links = paired(wire.links, self.bundles, self.bound(seen).links) if self.bundles else wire.links
-        here, one = self.places, self.fleet is None
-        return ethernet.judge(links, heard, wire.names, here, wire.macs, share=self.share, one_fabric=one)
+        here, one, share = self.places, self.fleet is None, self.share
+        if fabric is None or self.fleet is None:
+            return ethernet.judge(links, heard, wire.names, here, wire.macs, share=share, one_fabric=one), ""
+        own = extent.own(links, fabric.switches)
+        left = self._left_out(own, self.bound(seen))
+        found = ethernet.judge(
+            [each for each in own if each not in left], heard, wire.names, here, wire.macs, share=share
+        )
+        mute = ethernet.mute(found.silent, heard, here.servers, wire.managed)
+        words = f"{len(mute)} links of which nothing is heard, and none of whose ends need speak LLDP" if mute else ""
+        heard_of = replace(found, silent=tuple(each for each in found.silent if each not in mute))
+        return heard_of, "; ".join(filter(None, [words, left.words().removeprefix("; ")]))
 
     def _heard(self, seen: Neighbours) -> dict[str, tuple[Neighbour, ...]]:
         """Return what devices hear, with the names that the design has for both ends."""
@@ -296,7 +308,7 @@ def _site(fleet: Fleet, declared: Declared, share: float) -> Design:
     adapters = {name: by_type[device.device_type] for name, device in fleet.devices.items()}
     known = _names(links, adapters, guids(fabric), declared)
     others = designed(fabric, lambda kind: not infiniband(kind))
-    wire = Ethernet(others, _names(others, {}, {}, declared), macs(fabric))
+    wire = Ethernet(others, _names(others, {}, {}, declared), macs(fabric), managed(fabric))
     later = planned(fabric)
     return Design(links, known, places(fabric), wire, fabrics(fleet), share, declared.devices, fleet, later)
 

@@ -93,7 +93,7 @@ def _changes(before: Bound, after: Bound, looks: Looks) -> Changes:
 
 
 def _run(look: Capture | Neighbours) -> Run | None:
-    return look.run if isinstance(look, Capture) else None
+    return look.run
 
 
 def _about(look: Capture | Neighbours) -> dict[str, Any]:

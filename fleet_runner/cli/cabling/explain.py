@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet_runner.cli.base.session import Exit, age, console, opened, plain, print_json
-from fleet_runner.cli.cabling.captures import Capture, newest, sweeps
+from fleet_runner.cli.cabling.captures import Capture, Neighbours, newest, sweeps
 from fleet_runner.cli.cabling.design import Design, design, uncollected
 from fleet_runner.cli.cabling.look import at_files, look
 from fleet_runner.cli.cabling.options import AsJson, Expected, FabricName, Names, Observed, Svg, both_files
@@ -144,7 +144,7 @@ def _stored(should: Design, fabrics: Sequence[Fabric], words: str) -> Answer:
     return Answer(tuple(told), tuple(untold), ", ".join(_when(capture) for _, capture in captures), suspect)
 
 
-def _when(capture: Capture) -> str:
+def _when(capture: Capture | Neighbours) -> str:
     return f"{capture.label}, {age(time.time() - capture.run.opened_at)} ago" if capture.run else capture.label
 
 

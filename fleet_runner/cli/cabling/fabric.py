@@ -85,7 +85,7 @@ def _how(view: View, run: Run | None) -> str:
     """Return "run 64, 2026-11-21 22:59:53, through gpu-01 ib0: FAIL, "."""
     if run is None:
         return ""
-    answer = next((each for each in view.latest if each.run == run.id and each.result.check == CABLING), None)
+    answer = next((each for each in view.latest if each.run == run.id and each.result.check in CABLING), None)
     port = answer.result.observed.get("observer") if answer is not None else None
     through = f", through {' '.join(map(str, port))}" if isinstance(port, list | tuple) and port else ""
     verdict = f"{answer.result.verdict}, " if answer is not None else ""

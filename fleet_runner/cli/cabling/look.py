@@ -37,9 +37,12 @@ def look(should: Design, seen: Capture | Neighbours, fabric: Fabric | None) -> L
     except EvidenceError as error:
         raise EvidenceError(f"{seen.label}: {error}") from error
     if isinstance(seen, Neighbours):
-        return Look(seen.label, verdicts, hints=tuple(map(_strange, should.strange(seen))))
-    strange = strange_adapters(seen.discovery, verdicts, should.names.spoken)
-    hints = (*filter(None, [left]), *_skipped(seen), *seen.discovery.lacks, *strange)
+        strange = () if seen.run else map(_strange, should.strange(seen))
+        unread = (f"{switch} was not read: {why}" for switch, why in sorted(seen.unread.items()))
+        hints = (*filter(None, [left]), *unread, *strange)
+        return Look(seen.label, verdicts, name, seen.run.id if seen.run else None, hints)
+    unplaced = strange_adapters(seen.discovery, verdicts, should.names.spoken)
+    hints = (*filter(None, [left]), *_skipped(seen), *seen.discovery.lacks, *unplaced)
     return Look(seen.label, verdicts, name, seen.run.id if seen.run else None, hints)
 
 

@@ -11,7 +11,7 @@ from fleet_runner.adapters import source
 from fleet_runner.adapters.plays import wake
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import Exit, age, opened, whoami
-from fleet_runner.cli.cabling.captures import Capture, of_run, sweeps
+from fleet_runner.cli.cabling.captures import Capture, Neighbours, of_run, sweeps
 from fleet_runner.cli.cabling.text import note
 from fleet_runner.core.base.errors import FleetError, NotLeaderError, StoreError
 from fleet_runner.core.cabling.fabrics import Fabric
@@ -48,7 +48,7 @@ class _Sweep:
     said_at: float = field(default_factory=time.monotonic)
 
 
-def sweep(fabrics: Sequence[Fabric], wait: float) -> list[tuple[Fabric, Capture]]:
+def sweep(fabrics: Sequence[Fabric], wait: float) -> list[tuple[Fabric, Capture | Neighbours]]:
     """Sweep fabrics and return what each sweep saw.
 
     Raises:
@@ -58,7 +58,8 @@ def sweep(fabrics: Sequence[Fabric], wait: float) -> list[tuple[Fabric, Capture]
     """
     if not fabrics:
         raise FleetError(
-            "the source of truth has no InfiniBand fabric: no cable ends at a switch's InfiniBand interface; "
+            "the source of truth has no fabric that can be swept: no cable ends at a switch's InfiniBand interface, "
+            "and no Ethernet switch has an address and an ansible_network_os that is known; "
             "name files with --expected and --observed"
         )
     with opened(create=True) as (settings, store):
@@ -143,7 +144,7 @@ def _progress(each: _Sweep, *, answered: bool) -> str:
     return f"run {each.run.id} sweeps it{done}{f': {each.run.task}' if each.run.task else ''}"
 
 
-def _seen(store: Store, each: _Sweep) -> Capture:
+def _seen(store: Store, each: _Sweep) -> Capture | Neighbours:
     run = each.run
     found = of_run(store, run) if run is not None else None
     if run is None or found is None:

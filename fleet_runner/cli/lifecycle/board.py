@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet_runner.cli.base.session import age
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.lifecycle.runs import Node, Run
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 
@@ -55,7 +55,7 @@ def board(
 
     `usual` is the usual length of each stage in seconds, where one was seen; `boots` are open ones, by node.
     """
-    rows = sorted(nodes, key=lambda node: (node.device_type == FABRIC, node.name))
+    rows = sorted(nodes, key=lambda node: (node.device_type in FABRIC_TYPES, node.name))
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), expand=True)
     table.add_column("NODE", no_wrap=True)
     table.add_column("STATE", no_wrap=True)
@@ -74,8 +74,8 @@ def board(
 def counts(nodes: Iterable[Node]) -> Text:
     """Return "8 nodes: 6 production, 1 triage; 1 fabric: 1 watched"."""
     rows = list(nodes)
-    found = [_count("node", [node.state for node in rows if node.device_type != FABRIC])]
-    found.append(_count("fabric", [node.state for node in rows if node.device_type == FABRIC]))
+    found = [_count("node", [node.state for node in rows if node.device_type not in FABRIC_TYPES])]
+    found.append(_count("fabric", [node.state for node in rows if node.device_type in FABRIC_TYPES]))
     return Text("; ".join(filter(None, found)) or "no nodes yet", style="bold")
 
 
@@ -89,7 +89,7 @@ def brief(node: Node, words: str) -> str:
     """Return words about a node as its line has room for them, without control characters: `explain` has the rest."""
     first, *more = words.strip().splitlines() or [""]
     plain = " ".join("".join(each if each.isprintable() else " " for each in first).split())
-    if not more and len(plain) <= (SHORT if node.device_type == FABRIC else LONG):
+    if not more and len(plain) <= (SHORT if node.device_type in FABRIC_TYPES else LONG):
         return plain
     sentence = re.split(r"[.;] |\.$", plain, maxsplit=1)[0]
     return f"{sentence if len(sentence) <= ROOM else sentence[:ROOM].rpartition(' ')[0] or sentence[:ROOM]} …"

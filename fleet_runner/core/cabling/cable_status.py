@@ -15,7 +15,7 @@ from fleet_runner.core.inventory.records import PLANNED, Cable
 def connected(cables: Iterable[Cable], sweep: Result) -> frozenset[int]:
     """Return the planned cables, by NetBox's id, that a sweep saw as designed, with all their links.
 
-    `sweep` is a result of `fabric_cabling`; one that is suspect saw none.
+    `sweep` is a result of a fabric's sweep; one that is suspect saw none.
     """
     placed = _placed(sweep)
     links: dict[int, set[Link]] = defaultdict(set)

@@ -42,6 +42,11 @@ def planned(fabric: Mapping[str, Any]) -> frozenset[Link]:
     return frozenset(link(Port(a, ai), Port(b, bi)) for a, ai, b, bi in fabric.get("planned", ()))
 
 
+def managed(fabric: Mapping[str, Any]) -> frozenset[Port]:
+    """Return the ports that belong to BMCs and the like: their device's own system does not see them."""
+    return frozenset(Port(device, interface) for device, interface in fabric.get("managed", ()))
+
+
 def infiniband(kind: str) -> bool:
     """Whether an interface type is InfiniBand's."""
     return kind.startswith(INFINIBAND)

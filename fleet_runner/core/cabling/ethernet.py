@@ -18,7 +18,7 @@ from fleet_runner.core.cabling.lanes import is_lane, shared
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import Names, bind_port
 from fleet_runner.core.cabling.port_numbers import fitting
-from fleet_runner.core.cabling.port_spellings import panel_number, panel_ways, respelled
+from fleet_runner.core.cabling.port_spellings import other_way, panel_number, panel_ways, respelled
 from fleet_runner.core.checks.parsers.discovery import FabricPort
 from fleet_runner.core.checks.parsers.lldp import Neighbour
 
@@ -53,13 +53,26 @@ def judge(  # noqa: PLR0913  what every judge takes, and addresses
     share: float = SUSPECT_SHARE,
     one_fabric: bool = False,
 ) -> Verdicts:
-    """Judge Ethernet links. `macs` are the ports that the source of truth knows by their address, in lower case.
+    """Judge Ethernet links. `macs` are the ports that the source of truth knows by their address, in lower case."""
+    expected = tuple(designed)
+    heard = listen(captures, known, expected, macs or {})
+    return compare(expected, heard, known, places, share=share, one_fabric=one_fabric)
+
+
+def compare(  # noqa: PLR0913  what every judge takes
+    expected: Collection[Link],
+    heard: BelievedLinks,
+    known: Names,
+    places: Places,
+    *,
+    share: float = SUSPECT_SHARE,
+    one_fabric: bool = False,
+) -> Verdicts:
+    """Judge designed links by what was heard.
 
     `silent` are designed links of which no end is heard, `doubts` those of which only disputed things are, `unmapped`
     those at which a port is heard under a name of a kind that the design does not use. `one_fabric` is `hold`'s.
     """
-    expected = tuple(designed)
-    heard = listen(captures, known, expected, macs or {})
     told = {port for each in heard.links for port in each}
     disputed: dict[Port, list[Link]] = defaultdict(list)
     for each in heard.disputed:
@@ -99,6 +112,23 @@ def _strangers(heard: Iterable[Link], designed: Iterable[Link], known: Names) ->
     ports = {port for each in designed for port in each}
     met = [(near, far) for a, b in heard for near, far in ((a, b), (b, a)) if near in ports]
     return {far.device: FabricPort(far.device, 0, "", "") for _, far in met if far.device not in known.spoken}
+
+
+def mute(
+    silent: Iterable[Link], read: Collection[str], servers: Collection[str], managed: Collection[Port]
+) -> frozenset[Link]:
+    """Return the silent links that need not be heard: only a switch that was `read`, or a node's own port, speaks.
+
+    `managed` are ports of BMCs and the like. At least one end is a switch that was read, to hear the other one.
+    """
+    return frozenset(
+        each
+        for each in silent
+        if not any(
+            near.device in read and (far.device in read or (far.device in servers and far not in managed))
+            for near, far in (each, each[::-1])
+        )
+    )
 
 
 def listen(captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port]) -> BelievedLinks:
@@ -173,6 +203,11 @@ def _panels(
 ) -> dict[str, Mapping[int, Port]]:
     """Return, of SONiC's switches that are heard by their other names, or hear by them, the port of each number."""
     plugged: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    ways = {
+        device: other_way({port.interface for port in spoken.values()}) for device, spoken in known.spoken.items()
+    }
+    if not any(ways.values()):
+        return {}
     for device, neighbours in heard.items():
         here = bind_port(device, "", known).device
         for each in neighbours:
@@ -180,12 +215,13 @@ def _panels(
             ends = (bind_port(each.system, name, known) for name in (each.port, each.description) if name)
             told = next((port for port in ends if port in designed), None)
             for switch, name, far in ((there, each.port, near), (here, each.interface, told)):
-                number = panel_number(name, {port.interface for port in known.spoken.get(switch, {}).values()})
-                if number is not None:
+                way = ways.get(switch)
+                number = way.match(name) if way else None
+                if number:
                     goal = (
                         next((port for port in designed.get(far, ()) if port.device == switch), None) if far else None
                     )
-                    plugged[switch] += [(goal.interface, number)] if goal else []
+                    plugged[switch] += [(goal.interface, int(number[1]))] if goal else []
     return {device: _panel(device, known, told) for device, told in plugged.items()}
 
 

@@ -1,7 +1,8 @@
-"""InfiniBand fabrics: what the runner looks after as a whole, because its cabling belongs to no single node.
+"""Fabrics: what the runner looks after as a whole, because its cabling belongs to no single node.
 
-A fabric is the switches of one site that designed cables join, directly or not, with every cable that ends at one
-of them. It has a row in the store beside the nodes and a schedule of its own; it never moves.
+A fabric is the switches of one site that designed cables of one kind join, InfiniBand's or Ethernet's, directly or
+not, with every cable that ends at one of them. It has a row in the store beside the nodes and a schedule of its own;
+it never moves.
 """
 
 import re
@@ -9,33 +10,48 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from fleet_runner.core.cabling import switches
 from fleet_runner.core.inventory.records import NODE_ROLES, Cable, Device, Fleet, Termination
 
-FABRIC = "infiniband-fabric"
-"""The role, and the device type, of a fabric's record."""
+INFINIBAND, ETHERNET = "infiniband", "ethernet"
+"""The kinds of fabrics. NetBox's interface types of InfiniBand begin with the first; all others are Ethernet's."""
 
-KIND = "infiniband"
-"""How NetBox's interface types of InfiniBand begin."""
+FABRIC_TYPES = ("infiniband-fabric", "ethernet-fabric")
+"""The roles, and the device types, of fabrics' records."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fabric:
-    """One fabric. `ports` are the node ports in it, by node and interface; any of those nodes can look at it."""
+    """One fabric. `ports` are the node ports in it, by node and interface.
+
+    InfiniBand is read through any of those nodes; Ethernet from its switches, as many as can be `asked`.
+    """
 
     name: str
     site: str
     switches: frozenset[str]
     ports: tuple[Termination, ...]
+    kind: str = INFINIBAND
+    asked: frozenset[str] = frozenset()
 
     @property
     def record(self) -> Device:
         """Return the record under which the store keeps it."""
-        return Device(name=self.name, device_type=FABRIC, role=FABRIC, site=self.site)
+        of_kind = f"{self.kind}-fabric"
+        return Device(name=self.name, device_type=of_kind, role=of_kind, site=self.site)
 
 
 def fabrics(fleet: Fleet) -> tuple[Fabric, ...]:
-    """Return every fabric, by name: "infiniband.SITE", and ".SWITCH" behind it where that would name several."""
-    cables = infiniband(fleet)
+    """Return every fabric, by name: "infiniband.SITE", and ".SWITCH" behind it where that would name several.
+
+    An Ethernet fabric of which no switch can be asked is none: nothing would ever look at it.
+    """
+    wired = [each for each in _of_kind(fleet, ETHERNET) if each.asked]
+    return tuple(sorted((*_of_kind(fleet, INFINIBAND), *wired), key=lambda fabric: fabric.name))
+
+
+def _of_kind(fleet: Fleet, kind: str) -> list[Fabric]:
+    cables = cables_of(fleet, kind)
     joined = _joined(fleet, cables)
     of = {switch: number for number, members in enumerate(joined) for switch in members}
     ports: list[set[Termination]] = [set() for _ in joined]
@@ -43,23 +59,26 @@ def fabrics(fleet: Fleet) -> tuple[Fabric, ...]:
         for near, far in ((cable.a, cable.b), (cable.b, cable.a)):
             if near.device in of and far.device not in of and far.device in fleet.devices:
                 ports[of[near.device]].add(far)
-    found = [_fabric(fleet, members, ends) for members, ends in zip(joined, ports, strict=True)]
+    found = [_fabric(fleet, kind, members, ends) for members, ends in zip(joined, ports, strict=True)]
     alike = Counter(each.name for each in found)
-    named = [
+    return [
         replace(each, name=f"{each.name}.{_plain(min(each.switches))}") if alike[each.name] > 1 else each
         for each in found
     ]
-    return tuple(sorted(named, key=lambda fabric: fabric.name))
 
 
-def infiniband(fleet: Fleet) -> list[Cable]:
-    """Return the cables between InfiniBand interfaces."""
+def cables_of(fleet: Fleet, kind: str) -> list[Cable]:
+    """Return the cables between interfaces of InfiniBand, or of anything else: Ethernet."""
     kinds = {
         (device.name, interface.name): interface.kind
         for device in fleet.devices.values()
         for interface in device.interfaces
     }
-    return [cable for cable in fleet.cables if (kinds.get(cable.a) or kinds.get(cable.b) or "").startswith(KIND)]
+    return [
+        cable
+        for cable in fleet.cables
+        if (kinds.get(cable.a) or kinds.get(cable.b) or "").startswith(INFINIBAND) == (kind == INFINIBAND)
+    ]
 
 
 def _plain(name: str) -> str:
@@ -95,6 +114,7 @@ def _joined(fleet: Fleet, cables: Iterable[Cable]) -> list[frozenset[str]]:
     return found
 
 
-def _fabric(fleet: Fleet, switches: frozenset[str], ports: Iterable[Termination]) -> Fabric:
-    site = fleet.devices[min(switches)].site
-    return Fabric(f"infiniband.{_plain(site)}", site, switches, tuple(sorted(ports)))
+def _fabric(fleet: Fleet, kind: str, members: frozenset[str], ports: Iterable[Termination]) -> Fabric:
+    site = fleet.devices[min(members)].site
+    asked = frozenset(name for name in members if kind == ETHERNET and switches.can_be_asked(fleet.devices[name]))
+    return Fabric(f"{kind}.{_plain(site)}", site, members, tuple(sorted(ports)), kind, asked)

@@ -1,9 +1,9 @@
-"""Through which nodes a fabric is read: any node with a port in it sees all of it."""
+"""Through what a fabric is read: InfiniBand through any node with a port in it, Ethernet from all of its switches."""
 
 from collections.abc import Iterable, Mapping
 
 from fleet_runner.core.cabling.exempt import WORKED_ON
-from fleet_runner.core.cabling.fabrics import Fabric
+from fleet_runner.core.cabling.fabrics import ETHERNET, Fabric
 from fleet_runner.core.inventory.records import Fleet, Termination
 from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.core.lifecycle.states import FABRICS, Condition, State
@@ -16,7 +16,12 @@ DARK = FABRICS | {State.REGISTERED, State.PROVISION, State.RMA, State.RETIRED}
 
 
 def observers(fabric: Fabric, fleet: Fleet, rows: Mapping[str, Node]) -> tuple[Termination, ...]:
-    """Return the ports to read a fabric through, at most `MOST`: idle nodes in service first, of different racks."""
+    """Return the ports to read a fabric through, at most `MOST`: idle nodes in service first, of different racks.
+
+    Of an Ethernet fabric these are all switches that can be asked, each without a port.
+    """
+    if fabric.kind == ETHERNET:
+        return tuple(Termination(name, "") for name in sorted(fabric.asked))
     first: dict[str, Termination] = {}
     for port in fabric.ports:
         row = rows.get(port.device)

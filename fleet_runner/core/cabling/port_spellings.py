@@ -78,11 +78,15 @@ def _shape(name: str) -> str:
 
 def panel_number(name: str, designed: Collection[str]) -> int | None:
     """Return what a SONiC switch's port is called in the other of its two ways than the designed ones; else None."""
-    by_front, by_lane = (any(map(each.match, designed)) for each in (_ALIAS, _LANE))
-    if by_front == by_lane:
-        return None
-    found = (_LANE if by_front else _ALIAS).match(name)
+    other = other_way(designed)
+    found = other.match(name) if other else None
     return int(found[1]) if found else None
+
+
+def other_way(designed: Collection[str]) -> re.Pattern[str] | None:
+    """Return what a SONiC switch's ports are called in the other of its two ways; None for any other switch."""
+    by_front, by_lane = (any(map(each.match, designed)) for each in (_ALIAS, _LANE))
+    return None if by_front == by_lane else _LANE if by_front else _ALIAS
 
 
 def panel_ways(designed: Iterable[str]) -> tuple[Numbering, ...]:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+from fleet_runner.core.cabling.explain import some
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.confirmation import Worth, seen_once, speaks, suspect, touches, unsure, weigh
 from fleet_runner.core.lifecycle.actions import Decision, OpenRun
@@ -11,8 +12,8 @@ from fleet_runner.core.lifecycle.runs import Run, Stored
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.core.lifecycle.view import FAR, Timing, View
 
-CABLING = "fabric_cabling"
-"""The check that a sweep is made for; whatever else is read with it can wait for the next one."""
+CABLING = frozenset({"fabric_cabling", "fabric_ethernet"})
+"""The checks that sweeps are made for; whatever else is read with them can wait for the next one."""
 
 NO_OBSERVER = "No node that is up has a port in this fabric, so nothing can read it; bring one into service."
 
@@ -80,6 +81,11 @@ def _last_words(view: View, sweeps: list[Run]) -> str:
         return whole.message.rstrip(".")
     words = [_matched(answer)]
     words += [counted for stored in view.latest if speaks(stored.result) for counted in _counted(view, stored)]
+    silent = answer.result.observed.get("unread") or ()
+    if isinstance(silent, list | tuple) and silent:
+        words.append(
+            f"{len(silent)} {'switches' if len(silent) > 1 else 'switch'} not read ({some(map(str, silent))})"
+        )
     doubtful = len(unsure(answer.result))
     return ", ".join([*words, *([f"{doubtful} device(s) or link(s) that cannot be judged"] if doubtful else [])])
 
@@ -87,7 +93,7 @@ def _last_words(view: View, sweeps: list[Run]) -> str:
 def _spoke(view: View) -> Stored | None:
     """Return the newest answer about the cabling."""
     found = (*view.latest, *view.before)
-    return next((each for each in found if each.result.check == CABLING and speaks(each.result)), None)
+    return next((each for each in found if each.result.check in CABLING and speaks(each.result)), None)
 
 
 def _matched(answer: Stored) -> str:
@@ -103,7 +109,7 @@ def _counted(view: View, stored: Stored) -> Iterable[str]:
     weighed = [(each, worth) for each, worth in weigh(view, stored) if each.remedy is not Remedy.RECORD]
     if not weighed:
         return
-    what = "fault" if stored.result.check == CABLING else f"fault of {stored.result.check}"
+    what = "fault" if stored.result.check in CABLING else f"fault of {stored.result.check}"
     yield f"{len(weighed)} {what if len(weighed) == 1 else what.replace('fault', 'faults')}"
     once = sum(worth is Worth.ONCE for _, worth in weighed)
     if once:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fleet_runner.core.cabling.exempt import READY
-from fleet_runner.core.cabling.fabrics import Fabric, fabrics
+from fleet_runner.core.cabling.fabrics import ETHERNET, Fabric, fabrics
 from fleet_runner.core.cabling.rates import lower
 from fleet_runner.core.inventory.bmc_address import Network, refusal
 from fleet_runner.core.inventory.records import PLANNED, Device, Fleet, Interface, Part, Termination, nodes, rack_key
@@ -23,8 +23,8 @@ TOLD_BY_FILES = frozenset({"pxe_boot_settings", "pxe_boot_told_url"})
 """Variables of roles that say where a secret of the boot service goes: no config context of a NetBox sets them."""
 
 OF_PAGES = frozenset({
-    "ansible_become", "ansible_become_method", "ansible_become_user", "ansible_host", "ansible_port",
-    "ansible_python_interpreter", "ansible_shell_type", "ansible_user",
+    "ansible_become", "ansible_become_method", "ansible_become_user", "ansible_host", "ansible_network_os",
+    "ansible_port", "ansible_python_interpreter", "ansible_shell_type", "ansible_user",
 })  # fmt: skip
 """Ansible's own variables that a config context of a NetBox may set; others choose what runs on the controller."""
 
@@ -36,7 +36,7 @@ OBSERVERS = 3
 VIEW = 2
 """Number of the form of what `view` returns: whoever keeps it names this, too."""
 
-FORM = 2
+FORM = 3
 """Number of the form of what `fabric` returns: whoever keeps it by revision names this, too."""
 
 Links = Mapping[str, Sequence[Mapping[str, str]]]
@@ -161,13 +161,21 @@ def fabric(fleet: Fleet) -> dict[str, Any]:
     Shape: {"links": [[device, interface, device, interface, kind, carriers]], "devices": {name: {"site", "rack",
     "unit", "role", "device_type", "serial", "status", "guids": {interface: guid}, "macs": {interface: mac}}}}; `unit`
     is None where the source does not know it, `kind` the interface type of the slower end ("infiniband-ndr"), ""
-    where unknown, `carriers` the list of the cable's carriers. "uncompared", where there are any, are ports of which
-    nobody says what belongs there.
+    where unknown, `carriers` the list of the cable's carriers. "managed" are ports with a cable that their device's
+    own system does not see, such as BMCs'. "uncompared", where there are any, are ports of which nobody says what
+    belongs there.
     """
     kinds = {
         (device.name, interface.name): interface.kind
         for device in fleet.devices.values()
         for interface in device.interfaces
+    }
+    plugged = {end for cable in fleet.cables for end in (cable.a, cable.b)}
+    managed = {
+        Termination(device.name, port.name)
+        for device in fleet.devices.values()
+        for port in device.interfaces
+        if port.mgmt_only
     }
     unsure = {"uncompared": [list(port) for port in fleet.uncompared]} if fleet.uncompared else {}
     return unsure | {
@@ -175,13 +183,14 @@ def fabric(fleet: Fleet) -> dict[str, Any]:
             [*cable.a, *cable.b, lower(kinds.get(cable.a, ""), kinds.get(cable.b, "")), list(cable.carriers)]
             for cable in fleet.cables
         ],
+        "managed": [list(port) for port in sorted(plugged & managed)],
         "planned": [[*cable.a, *cable.b] for cable in fleet.cables if cable.status == PLANNED],
         "devices": {name: _fabric_device(fleet.devices[name]) for name in sorted(fleet.devices)},
     }
 
 
 def fabric_hostvars(fleet: Fleet) -> dict[str, dict[str, Any]]:
-    """Return the host variables of every fabric, by name: what it is, and which nodes' ports can read it."""
+    """Return the host variables of every fabric, by name: what it is, and which nodes' ports or switches tell."""
     return {each.name: _fabric_vars(fleet, each) for each in fabrics(fleet)}
 
 
@@ -246,9 +255,10 @@ def _fabric_vars(fleet: Fleet, fabric: Fabric) -> dict[str, Any]:
     for port in fabric.ports:
         first.setdefault(port.device, port.interface)
     ready = sorted(first, key=lambda node: (fleet.devices[node].status not in READY, node))
+    through = [[node, first[node]] for node in ready[:OBSERVERS]]
     return {
-        "fleet_device": {**device, "switches": sorted(fabric.switches)},
-        "fleet_observers": [[node, first[node]] for node in ready[:OBSERVERS]],
+        "fleet_device": {**device, "kind": fabric.kind, "switches": sorted(fabric.switches)},
+        "fleet_observers": [[name, ""] for name in sorted(fabric.asked)] if fabric.kind == ETHERNET else through,
     }
 
 

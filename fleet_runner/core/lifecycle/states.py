@@ -316,7 +316,7 @@ STAGES: dict[Stage, StageRow] = {
                               20 * MINUTE, "The tests are found again on the node by their round."),
     Stage.CABLING: StageRow("Compare a node's links with the design, and read power, firmware and logs from its BMC.",
                         10 * MINUTE, "It only reads."),
-    Stage.FABRIC: StageRow("Compare an InfiniBand fabric's links with the design.", 20 * MINUTE, "It only reads."),
+    Stage.FABRIC: StageRow("Compare a whole fabric's links with the design.", 20 * MINUTE, "It only reads."),
     Stage.CHECK: StageRow("Run checks that a person requested, now.", 10 * MINUTE, "It only reads."),
 }  # fmt: skip
 

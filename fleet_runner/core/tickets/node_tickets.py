@@ -1,5 +1,6 @@
 """What a ticket says, and which open ones agree with what was last seen: opened, seen again, or proved done."""
 
+from fleet_runner.core.cabling.fabrics import ETHERNET, INFINIBAND
 from fleet_runner.core.checks.verdicts import Finding, Remedy, is_unasked
 from fleet_runner.core.faults.confirmation import Worth, hides, speaks, suspect, weigh
 from fleet_runner.core.lifecycle.actions import CloseTicket, OpenTicket
@@ -7,8 +8,11 @@ from fleet_runner.core.lifecycle.runs import Stored, Ticket
 from fleet_runner.core.lifecycle.states import FABRICS, Stage, State
 from fleet_runner.core.lifecycle.view import View
 
-ONE_EYE = frozenset({"cabling_infiniband", "fabric_cabling"})
-"""Checks that see the same faults under the same keys: what one opened, the other may close."""
+EYES = {
+    INFINIBAND: frozenset({"cabling_infiniband", "fabric_cabling"}),
+    ETHERNET: frozenset({"cabling_ethernet", "fabric_ethernet"}),
+}
+"""Checks that see the same faults under the same keys, by kind of fabric: what one opened, the other may close."""
 
 BOOTING = frozenset({Stage.PROVISION, Stage.REBOOT})
 """Stages that boot a node: one that failed them is off, or not what it should be, until it has booted."""
@@ -43,6 +47,11 @@ def draft(view: View, stored: Stored, finding: Finding) -> OpenTicket:
         remedy=finding.remedy.value,
         at=stored.at,
     )
+
+
+def eyes_of(check: str) -> frozenset[str]:
+    """Return the checks that see the same faults as one does, with it."""
+    return next((eye for eye in EYES.values() if check in eye), frozenset({check}))
 
 
 def follow(view: View) -> tuple[OpenTicket | CloseTicket, ...]:
@@ -83,7 +92,7 @@ def _is_gone(stored: Stored, ticket: Ticket) -> bool:
     """Whether a result proves that a ticket's fault is gone: it looked there, and did not see it."""
     result = stored.result
     looked = ticket.check == result.check or (
-        {ticket.check, result.check} <= ONE_EYE and ticket.fault.startswith(CABLING)
+        result.check in eyes_of(ticket.check) and ticket.fault.startswith(CABLING)
     )
     return (
         looked

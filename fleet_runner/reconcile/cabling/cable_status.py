@@ -23,7 +23,7 @@ def tell_source(world: TickContext, fleet: Fleet, report: Report) -> None:
         return
     swept = [run for run in report.swept if outward(run.node)]
     results = [each.result for run in swept for each in world.store.results(run.id)]
-    found = frozenset[int]().union(*(connected(fleet.cables, each) for each in results if each.check == CABLING))
+    found = frozenset[int]().union(*(connected(fleet.cables, each) for each in results if each.check in CABLING))
     if not found:
         return
     try:

@@ -24,7 +24,7 @@ from fleet_runner.core.lifecycle.runs import Node, Outcome, Run, Stored, Ticket
 from fleet_runner.core.lifecycle.stages import BY_HAND
 from fleet_runner.core.lifecycle.states import FABRICS, MOVING, REMEDIED, SERVING, Condition, Stage, State
 from fleet_runner.core.lifecycle.view import View
-from fleet_runner.core.tickets.node_tickets import ONE_EYE
+from fleet_runner.core.tickets.node_tickets import EYES
 from fleet_runner.reconcile.loop.context import TickContext
 
 DAY = 86_400.0
@@ -238,7 +238,7 @@ class FleetView:
         return tuple(
             ticket
             for ticket in self.world.store.tickets()
-            if node.name in ticket.nodes or (ticket.check in ONE_EYE and self._within(ticket, found))
+            if node.name in ticket.nodes or (ticket.check in EYES[found.kind] and self._within(ticket, found))
         )
 
     def _within(self, ticket: Ticket, fabric: Fabric) -> bool:

@@ -5,11 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
+from fleet_runner.core.cabling.fabrics import ETHERNET
 from fleet_runner.core.cabling.topology import tiles
 from fleet_runner.core.cabling.topology.days import Between, begins, between
 from fleet_runner.core.cabling.topology.picture import svg
 from fleet_runner.core.cabling.topology.tiles import LEAF, WAYS
 from fleet_runner.core.cabling.topology.wrong import untold, wrong
+from fleet_runner.core.tickets.node_tickets import EYES
 from fleet_runner.web import fabrics
 from fleet_runner.web.access import Sees
 from fleet_runner.web.fabrics import Shown
@@ -32,7 +34,7 @@ Day = Annotated[str, Query(max_length=20)]
 @router.get("/fabric")
 def every(request: Request, here: Here, who: Sees) -> HTMLResponse:
     """List the fabrics, and how the newest sweep of each went."""
-    ethernet = [ticket.id for ticket in here.store.tickets() if ticket.check == "cabling_ethernet"]
+    ethernet = [ticket.id for ticket in here.store.tickets() if ticket.check in EYES[ETHERNET]]
     rows = [(row, fabrics.newest(here, row.name)) for row in here.store.fabrics()]
     return page(request, who, "fabrics.html", rows=rows, ethernet=ethernet[:20], wired=len(ethernet))
 

@@ -10,7 +10,7 @@ from fleet_runner.core.access.roles import Who, needed
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.lifecycle.runs import Intent, Node, Run, Stored, Ticket
 from fleet_runner.core.lifecycle.states import Stage
-from fleet_runner.core.tickets.node_tickets import ONE_EYE
+from fleet_runner.core.tickets.node_tickets import eyes_of
 from fleet_runner.core.tickets.trackers.changes import Act, Change
 from fleet_runner.core.tickets.work_orders import verification
 from fleet_runner.core.tickets.work_orders.locations import spot
@@ -167,8 +167,8 @@ def _known(here: Site, ticket: Ticket) -> _Known:
 
 def _answer(here: Site, ticket: Ticket, name: str) -> Stored | None:
     """Return what the check of a ticket said last of a node, or the one that sees the same faults."""
-    alike = ONE_EYE if ticket.check in ONE_EYE else {ticket.check}
-    found = [each for each in here.store.latest_results(name) if each.result.check in alike]
+    eyes = eyes_of(ticket.check)
+    found = [each for each in here.store.latest_results(name) if each.result.check in eyes]
     return max(found, key=lambda each: each.at, default=None)
 
 

@@ -288,7 +288,7 @@ def test_a_site_without_infiniband_has_nothing_to_sweep(store: Store, typed: Typ
     (tmp_path / "site" / "cables.yml").write_text("---\n[]\n", encoding="utf-8")
     said = typed("cabling", "check")
     assert said.code == 2
-    assert "the source of truth has no InfiniBand fabric" in " ".join(said.err.split())
+    assert "the source of truth has no fabric that can be swept" in " ".join(said.err.split())
 
 
 def test_sweeps_are_listed_so_that_two_can_be_compared(store: Store, typed: Type) -> None:

@@ -11,7 +11,7 @@ import pytest
 from fleet_runner.adapters.plays.foreground import Play
 from fleet_runner.adapters.store import ResultFilter, Store
 from fleet_runner.core.base.errors import StoreError
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.inventory.records import Device
@@ -94,7 +94,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     (tmp_path / "state").mkdir()
     with Store.create(f"sqlite:///{tmp_path / 'state' / 'fleet.db'}") as made:
         devices = [Device(f"gpu-0{number}", "hgx", "gpu-server", "hall") for number in (1, 2, 3, 4)]
-        made.register([*devices, Device("ib-a", FABRIC, "fabric", "hall")], 1.0)
+        made.register([*devices, Device("ib-a", FABRIC_TYPES[0], "fabric", "hall")], 1.0)
         yield made
 
 

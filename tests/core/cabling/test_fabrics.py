@@ -1,8 +1,10 @@
 """Which fabrics the designed cables make."""
 
+from dataclasses import replace
+
 from hypothesis import given
 
-from fleet_runner.core.cabling.fabrics import FABRIC, fabrics, infiniband
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES, INFINIBAND, cables_of, fabrics
 from fleet_runner.core.inventory.records import NODE_ROLES, Cable, Device, Fleet, Interface, Termination
 from tests.fleets import fleets
 
@@ -30,7 +32,10 @@ def test_the_switches_that_cables_join_are_one_fabric() -> None:
     (found,) = fabrics(fleet)
     assert (found.name, found.site, found.switches) == ("infiniband.hall", "hall", {"leaf-1", "leaf-2"})
     assert found.ports == (Termination("gpu-1", "1"),)
-    assert (found.record.name, found.record.role, found.record.device_type) == ("infiniband.hall", FABRIC, FABRIC)
+    assert (found.record.name, found.record.role, found.record.device_type) == (
+        "infiniband.hall",
+        *FABRIC_TYPES[:1] * 2,
+    )
 
 
 def test_switches_that_nothing_joins_are_fabrics_of_their_own() -> None:
@@ -48,7 +53,7 @@ def test_names_are_fit_for_ansible() -> None:
     assert [each.name for each in found] == ["infiniband.Hall_1.leaf-2", "infiniband.Hall_1.leaf_1"]
 
 
-def test_ethernet_makes_no_fabric() -> None:
+def test_ethernet_of_which_no_switch_can_be_asked_makes_no_fabric() -> None:
     """Nor does a cable between two nodes."""
     ethernet = [device("gpu-1", "gpu-server", kind=ETHERNET), device("tor-1", "leaf", kind=ETHERNET)]
     assert fabrics(joined(ethernet, ("gpu-1", "1", "tor-1", "1"))) == ()
@@ -56,10 +61,32 @@ def test_ethernet_makes_no_fabric() -> None:
     assert fabrics(joined(nodes, ("gpu-1", "1", "gpu-2", "1"))) == ()
 
 
+def test_an_ethernet_fabric_is_read_from_the_switches_that_can_be_asked() -> None:
+    """A network of which none can be asked is no fabric, and a second network of the site all the same."""
+    asked = {"ansible_network_os": "arista.eos.eos"}
+    devices = [
+        device("gpu-1", "gpu-server", kind=ETHERNET),
+        replace(device("leaf-1", "leaf", kind=ETHERNET), primary_address="192.0.2.1/24", context=asked),
+        device("spine-1", "spine", kind=ETHERNET),
+        device("mgmt-1", "management-switch", kind=ETHERNET),
+    ]
+    cables = (("gpu-1", "1", "leaf-1", "1"), ("leaf-1", "4", "spine-1", "1"), ("gpu-1", "2", "mgmt-1", "1"))
+    (found,) = fabrics(joined(devices, *cables))
+    assert (found.name, found.kind, found.record.device_type) == (
+        "ethernet.hall.leaf-1",
+        "ethernet",
+        "ethernet-fabric",
+    )
+    assert (found.switches, found.asked) == ({"leaf-1", "spine-1"}, {"leaf-1"})
+    assert found.ports == (Termination("gpu-1", "1"),)
+
+
 @given(fleets())
 def test_every_switch_with_an_infiniband_cable_is_in_exactly_one_fabric(fleet: Fleet) -> None:
     """And every port of a node that such a cable joins to one."""
-    ends = {(near, far) for each in infiniband(fleet) for near, far in ((each.a, each.b), (each.b, each.a))}
+    ends = {
+        (near, far) for each in cables_of(fleet, INFINIBAND) for near, far in ((each.a, each.b), (each.b, each.a))
+    }
     switches = {near.device for near, _ in ends if fleet.devices[near.device].role not in NODE_ROLES}
     found = fabrics(fleet)
     assert sorted(name for each in found for name in each.switches) == sorted(switches)

@@ -57,3 +57,8 @@ def test_there_are_observers_exactly_where_something_is_up(states: dict[str, Sta
     assert len(found) == len(set(found)) == min(MOST, len(up))
     serving = {name for name in up if states[name] is State.PRODUCTION}
     assert not serving or found[0] in serving
+
+
+def test_an_ethernet_fabric_is_read_from_all_switches_that_can_be_asked() -> None:
+    fabric = Fabric("ethernet.hall", "hall", frozenset("cba"), (), "ethernet", frozenset("ca"))
+    assert observers(fabric, Fleet((), {}, {}, {}, ()), {}) == (Termination("a", ""), Termination("c", ""))

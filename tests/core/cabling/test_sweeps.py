@@ -124,6 +124,12 @@ def test_it_says_how_the_last_sweep_went_and_when_the_next_one_is() -> None:
     assert decide(view, TIMING, NOW).waiting.startswith(
         "1,536 of 1,538 links as designed, 2 faults, 1 excused (gpu-03 is in triage, gpu-04 is in triage and 1 more);"
     )
+    deaf = sweep(observed={"designed": 8, "matched": 8, "unread": ["leaf-1", "leaf-2"]})
+    assert decide(seen(deaf), TIMING, NOW).waiting.startswith(
+        "8 of 8 links as designed, 2 switches not read (leaf-1,"
+    )
+    deaf = sweep(observed={"designed": 8, "matched": 8, "unread": ["leaf-1"]})
+    assert ", 1 switch not read (leaf-1); next" in decide(seen(deaf), TIMING, NOW).waiting
     late = decide(good, Timing(cabling=paced(200_000)), NOW).waiting
     assert late.endswith(datetime.fromtimestamp(NOW + 199_990, UTC).strftime("next sweep at %Y-%m-%d %H:%M UTC"))
     assert decide(seen(sweep(message="No numbers.")), TIMING, NOW).waiting.startswith("No numbers; next sweep")

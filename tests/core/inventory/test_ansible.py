@@ -250,12 +250,34 @@ def test_a_fabric_is_a_host_with_its_switches_and_the_first_ports_that_can_read_
                 "role": "infiniband-fabric",
                 "device_type": "infiniband-fabric",
                 "site": "hall 1",
+                "kind": "infiniband",
                 "switches": ["leaf-1"],
             },
             "fleet_observers": [["gpu-1", "ib0"], ["gpu-2", "ib0"], ["gpu-3", "ib0"]],
         }
     }
     assert fabric.name not in ansible.all_hostvars(fleet)
+
+
+def test_an_ethernet_fabric_is_read_from_its_switches() -> None:
+    """Ports that a device's own system does not see are told: nobody need hear them."""
+    wire = "400gbase-x-qsfp112"
+    asked = {"ansible_network_os": "arista.eos.eos", "ansible_user": "fleet"}
+    leaf = replace(
+        LEAF, primary_address="192.0.2.1/24", context=asked, interfaces=(Interface("1", wire), Interface("2", wire))
+    )
+    gpu = replace(GPU, interfaces=(Interface("eth0", wire), Interface("bmc", wire, mgmt_only=True)))
+    cables = tuple(
+        Cable(Termination("gpu-1", port), Termination("leaf-1", at)) for port, at in (("eth0", "1"), ("bmc", "2"))
+    )
+    fleet = replace(FLEET, devices={"gpu-1": gpu, "leaf-1": leaf}, cables=cables)
+    [found] = ansible.fabric_hostvars(fleet).values()
+    assert found["fleet_device"]["kind"] == "ethernet"
+    assert found["fleet_observers"] == [["leaf-1", ""]]
+    assert ansible.fabric(fleet)["managed"] == [["gpu-1", "bmc"]]
+    told = ansible.all_hostvars(fleet)
+    assert ansible.disarm(told) == []
+    assert told["leaf-1"]["ansible_network_os"] == "arista.eos.eos"
 
 
 @given(fleets())

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.inventory.consistency import Draft, Problem, problems
 from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Termination
 from tests.core.inventory.test_consistency import draft_of
@@ -30,7 +30,7 @@ def test_a_device_may_not_be_called_like_a_fabric() -> None:
     joined = [device("gpu-1", "gpu-server"), device("leaf-1", "leaf")]
     (problem,) = told([*joined, device("infiniband.hall", "spine")], ("gpu-1", "leaf-1"))
     assert problem.where == "devices:3.name"
-    assert problem.text == "device 'infiniband.hall' is called like the InfiniBand fabric of 'leaf-1'; rename it"
+    assert problem.text == "device 'infiniband.hall' is called like the fabric of 'leaf-1'; rename it"
     assert told([*joined, device("infiniband.hall2", "spine")], ("gpu-1", "leaf-1")) == []
 
 
@@ -48,5 +48,5 @@ def test_two_fabrics_may_not_be_called_alike() -> None:
 
 def test_no_device_type_may_be_a_fabric() -> None:
     """The store tells fabrics from nodes by it."""
-    (problem,) = told([device("gpu-1", "gpu-server")], slug=FABRIC)
-    assert "is what fleet-runner calls its InfiniBand fabrics" in problem.text
+    (problem,) = told([device("gpu-1", "gpu-server")], slug=FABRIC_TYPES[0])
+    assert "is what fleet-runner calls its own fabrics" in problem.text

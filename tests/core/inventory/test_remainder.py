@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import SourceError
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.inventory.consistency import Draft, Found, Remainder, problems, remainder
 from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Rack, Termination
 from tests.core.inventory.test_consistency import draft_of
@@ -176,11 +176,11 @@ def test_a_site_that_is_there_twice_is_one_site() -> None:
 
 
 def test_a_device_type_that_cannot_be_used_takes_its_devices_away_and_no_others() -> None:
-    taken = DeviceType(FABRIC, "Acme", "Box", 1.0)
-    wanted = draft([GPU, replace(LEAF, device_type=FABRIC), OTHER])
+    taken = DeviceType(FABRIC_TYPES[0], "Acme", "Box", 1.0)
+    wanted = draft([GPU, replace(LEAF, device_type=FABRIC_TYPES[0]), OTHER])
     left = remainder(replace(wanted, device_types=[*wanted.device_types, Found(taken, Page("types", 9))]), {})
     assert names(left) == ["gpu-1", "leaf-2"]
-    assert f"types/9: device type '{FABRIC}' is what fleet-runner calls its InfiniBand fabrics" in left.told[0]
+    assert f"types/9: device type '{FABRIC_TYPES[0]}' is what fleet-runner calls its own fabrics" in left.told[0]
 
 
 def test_two_cables_at_one_port_are_both_left_out() -> None:

@@ -185,6 +185,8 @@ def test_what_a_node_opened_the_sweep_closes_and_the_other_way_round() -> None:
     passed = stored(check="cabling_infiniband", stage=Stage.VERIFY)
     assert closed(*followed(passed, tickets=(by_node(check="fabric_cabling"),))) == [5]
     assert swept(sweep(), by_node(check="cabling_ethernet")) == ()
+    assert closed(*swept(sweep(check="fabric_ethernet"), by_node(check="cabling_ethernet"))) == [5]
+    assert swept(sweep(check="fabric_ethernet"), by_node()) == ()
     assert swept(sweep(), by_node(fault="gpu-01/cabling.degraded/ib0")) == ()
 
 

@@ -14,7 +14,7 @@ from fleet_runner.adapters.store.faults import rows
 from fleet_runner.adapters.store.lifecycle import history, nodes
 from fleet_runner.adapters.store.schema.core import nodes as node_rows
 from fleet_runner.adapters.store.schema.remedies import STANDING, alarms
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.signals.alarm import UNPROVEN, Alarm
 from fleet_runner.core.lifecycle.runs import Entry
@@ -60,7 +60,7 @@ def standing(connection: Connection, since: float | None) -> tuple[Alarm, ...]:
 
 def types(connection: Connection) -> dict[str, str]:
     """Return the device type of every node, by name: fabrics have no alarms."""
-    mine = select(node_rows.c.name, node_rows.c.device_type).where(node_rows.c.device_type != FABRIC)
+    mine = select(node_rows.c.name, node_rows.c.device_type).where(node_rows.c.device_type.not_in(FABRIC_TYPES))
     return {row.name: row.device_type for row in connection.execute(mine).all()}
 
 

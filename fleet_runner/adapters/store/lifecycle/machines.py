@@ -7,7 +7,7 @@ from sqlalchemy import Connection, bindparam, select
 
 from fleet_runner.adapters.store.engine.database import insert
 from fleet_runner.adapters.store.schema.core import LIVE, machines, nodes
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.inventory.identity import DesignedMachine, machine, merged
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.core.lifecycle.states import State
@@ -18,7 +18,7 @@ _COLUMNS = (machines.c.serial, machines.c.uuid, machines.c.bmc, machines.c.macs)
 def every(connection: Connection) -> dict[str, DesignedMachine]:
     """Return the machine of each node that is not retired; of which nothing is known, one without evidence."""
     found = select(nodes.c.name, *_COLUMNS).join_from(nodes, machines, isouter=True)
-    rows = connection.execute(found.where(nodes.c.device_type != FABRIC, LIVE))
+    rows = connection.execute(found.where(nodes.c.device_type.not_in(FABRIC_TYPES), LIVE))
     return {name: _machine(said) if said[0] is not None else DesignedMachine() for name, *said in rows}
 
 
@@ -33,7 +33,9 @@ def one(connection: Connection, node: str) -> DesignedMachine:
 
 def retired(connection: Connection) -> frozenset[str]:
     """Return the names of retired nodes and of fabrics: no machine can have one of them."""
-    taken = select(nodes.c.name).where((nodes.c.state == State.RETIRED.value) | (nodes.c.device_type == FABRIC))
+    taken = select(nodes.c.name).where(
+        (nodes.c.state == State.RETIRED.value) | (nodes.c.device_type.in_(FABRIC_TYPES))
+    )
     return frozenset(connection.execute(taken).scalars())
 
 

@@ -17,7 +17,7 @@ from sqlalchemy import (
 from fleet_runner.adapters.store.engine.database import insert
 from fleet_runner.adapters.store.lifecycle import machines, rows
 from fleet_runner.adapters.store.schema.core import LIVE, conditions, nodes
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.core.lifecycle.states import State
@@ -30,7 +30,7 @@ PRESSING = -1.0
 
 def every(connection: Connection, *, fabrics: bool = False) -> tuple[Node, ...]:
     """Return every node, by name; or every fabric."""
-    mine = nodes.c.device_type == FABRIC if fabrics else nodes.c.device_type != FABRIC
+    mine = nodes.c.device_type.in_(FABRIC_TYPES) if fabrics else nodes.c.device_type.not_in(FABRIC_TYPES)
     return rows.nodes(connection.execute(_with_conditions().where(mine).order_by(nodes.c.name)).all())
 
 
@@ -137,7 +137,7 @@ def _fresh(name: str, described: tuple[str, str], now: float) -> dict[str, Any]:
         "name": name,
         "device_type": described[0],
         "management": described[1],
-        "state": (State.WATCHED if described[0] == FABRIC else State.REGISTERED).value,
+        "state": (State.WATCHED if described[0] in FABRIC_TYPES else State.REGISTERED).value,
         "since": now,
         "version": 1,
         "fence": 0,

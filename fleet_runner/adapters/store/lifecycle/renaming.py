@@ -28,7 +28,7 @@ from fleet_runner.adapters.store.schema.remedies import alarms, attempts, breake
 from fleet_runner.adapters.store.schema.runners import modes
 from fleet_runner.adapters.store.schema.trends import episodes, foresights, stays
 from fleet_runner.core.budgets.modes import Scope
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.inventory.identity import Renamed, retold
 from fleet_runner.core.lifecycle.runs import Entry
 from fleet_runner.core.lifecycle.states import Condition
@@ -116,7 +116,7 @@ def _retell(connection: Connection, names: Mapping[str, str]) -> None:
     _change(connection, tokens, tokens.c.nodes != [], ("nodes",), names)
     _conditions(connection, mine, names)
     seen = select(latest.c.result).join(core.nodes, core.nodes.c.name == latest.c.node)
-    fabrics = seen.where(core.nodes.c.device_type == FABRIC)
+    fabrics = seen.where(core.nodes.c.device_type.in_(FABRIC_TYPES))
     newest = (results.c.node.in_(mine)) | results.c.id.in_(fabrics)
     _change(connection, results, newest & (results.c.verdict == "FAIL"), ("findings",), names)
 

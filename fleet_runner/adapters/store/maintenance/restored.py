@@ -22,7 +22,7 @@ from fleet_runner.adapters.store.schema.core import runs as run_rows
 from fleet_runner.adapters.store.schema.firmware import firmware_leases, flashes, power_allowances, rollouts
 from fleet_runner.adapters.store.schema.remedies import tokens, trackers
 from fleet_runner.adapters.store.schema.runners import parcels, runners
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.lifecycle.actions import Answer
 from fleet_runner.core.lifecycle.runs import Entry, Outcome
 from fleet_runner.core.lifecycle.states import ENDED, MOVING, SERVING, Condition, State
@@ -118,7 +118,7 @@ def _hold(connection: Connection, flashing: set[str], now: float) -> tuple[int, 
         ).scalars()
     )
     counts = {Condition.HELD: 0, Condition.MAINTENANCE: 0}
-    mine = select(nodes.c.name, nodes.c.state).where(nodes.c.device_type != FABRIC)
+    mine = select(nodes.c.name, nodes.c.state).where(nodes.c.device_type.not_in(FABRIC_TYPES))
     for name, state in connection.execute(mine.order_by(nodes.c.name)).all():
         begins = State(state) in BEGINS or name in flashing or name in pending
         if not begins and State(state) not in SERVING:

@@ -13,7 +13,7 @@ from fleet_runner.adapters.store.engine import bounds, database
 from fleet_runner.adapters.store.lifecycle import history
 from fleet_runner.adapters.store.schema.core import journal, nodes
 from fleet_runner.adapters.store.schema.netbox import mirrored_fields, mirrored_lines, mirrors
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.inventory.netbox.mirror.fields import MirroredState
 from fleet_runner.core.inventory.netbox.mirror.lines import KINDS
 from fleet_runner.core.inventory.netbox.mirror.standing import JournalPosition, Written
@@ -25,7 +25,7 @@ BY = "netbox"
 MOST_ASKED = 8
 """Answers that may be lost one after another until the oldest is forgotten."""
 
-_IS_NODE = nodes.c.device_type != FABRIC
+_IS_NODE = nodes.c.device_type.not_in(FABRIC_TYPES)
 
 
 def begin(connection: Connection, url: str, bound: int) -> None:

@@ -16,7 +16,7 @@ from fleet_runner.adapters.store.results.results import first_id
 from fleet_runner.adapters.store.schema.core import evidence, journal, nodes, results, runs, tickets
 from fleet_runner.adapters.store.schema.remedies import attempts
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.parsers import job
 from fleet_runner.core.checks.verdicts import Verdict
@@ -50,7 +50,7 @@ class WorthMethods:
     def past_of_checks(self, since: float, until: float) -> FleetPast:
         """Return what happened to nodes in a span, and what looking at them takes."""
         with self._database.one_moment(), self._database.read() as connection:
-            names = select(nodes.c.name, nodes.c.state).where(nodes.c.device_type != FABRIC)
+            names = select(nodes.c.name, nodes.c.state).where(nodes.c.device_type.not_in(FABRIC_TYPES))
             here = {row.name: State(row.state) for row in connection.execute(names)}
             return FleetPast(
                 since, until, here,

@@ -23,7 +23,7 @@ from fleet_runner.adapters.store.reliability.chunks import Chunk, Reached, Stret
 from fleet_runner.adapters.store.results.results import in_chunks
 from fleet_runner.adapters.store.schema.core import nodes, results
 from fleet_runner.adapters.store.schema.trends import episodes, gathered, stays
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.reliability.forecasts import Gathered
 from fleet_runner.core.reliability.parts import identities
@@ -78,7 +78,7 @@ def gather(database: Database, metrics: Sequence[Metric], progress: Progress, no
         types = {row.name: row.device_type for row in connection.execute(select(nodes.c.name, nodes.c.device_type))}
         lasts = counters(connection)
     names = sorted(types)  # databases sort otherwise
-    mine = Gathering(database, metrics, now, frozenset(name for name in names if types[name] == FABRIC))
+    mine = Gathering(database, metrics, now, frozenset(name for name in names if types[name] in FABRIC_TYPES))
     most = max(FEWEST, min(ROUND, A_NODE * len(names)))
     while (reading := _next(reached, newest, most, now + AHEAD)).now is not None:
         left = tuple(name for name in names if name > reading.now.after)

@@ -11,7 +11,7 @@ from fleet_runner.adapters.store.schema.core import journal, nodes, results
 from fleet_runner.adapters.store.schema.remedies import COUNTED, alarms
 from fleet_runner.adapters.store.schema.trends import episodes
 from fleet_runner.adapters.store.tickets import rma_cases
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.lifecycle.states import Event, State
 from fleet_runner.core.reliability.lifetimes.analyse import SPAN, Given
 from fleet_runner.core.reliability.lifetimes.burn_in import Visit
@@ -38,7 +38,7 @@ def read(store: Store, models: Mapping[str, str], now: float) -> Given:
         types = {row.name: row.device_type for row in connection.execute(select(nodes.c.name, nodes.c.device_type))}
         seen = _first_faults(connection)
         for node, steps in _transitions(connection):
-            if types.get(node) != FABRIC:
+            if types.get(node) not in FABRIC_TYPES:
                 found.stories.append(story(node, steps))
                 visits += _visits(node, steps, seen.get(node, ()))
                 born |= {step.node: step.at for step in steps[:1] if step.event is Event.START}
@@ -66,7 +66,7 @@ def _step(row: Row[*tuple[Any, ...]]) -> Step:
 def _unmoved(connection: Connection, told: set[str]) -> list[Story]:
     """Return the stories of nodes in production whose way there is not on record."""
     here = select(nodes.c.name, nodes.c.since).where(
-        nodes.c.state == State.PRODUCTION.value, nodes.c.device_type != FABRIC
+        nodes.c.state == State.PRODUCTION.value, nodes.c.device_type.not_in(FABRIC_TYPES)
     )
     rows = connection.execute(here.order_by(nodes.c.name)).all()
     return [Story(row.name, served=((row.since, None),)) for row in rows if row.name not in told]

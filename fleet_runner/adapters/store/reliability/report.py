@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Executable, Row, and_, or_, select, text
 from fleet_runner.adapters.store.engine.database import Database
 from fleet_runner.adapters.store.schema.core import journal, nodes, results, ticket_nodes, tickets
 from fleet_runner.adapters.store.schema.remedies import COUNTED, alarms, attempts
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.lifecycle.states import Event, State
 from fleet_runner.core.reliability.report.figures import Found
@@ -69,7 +69,7 @@ def stories(connection: Connection, span: Span) -> Iterator[Story]:
         told.add(node)
         yield story(node, map(_step, rows))
     here = select(nodes.c.name, nodes.c.since).where(
-        nodes.c.state == State.PRODUCTION.value, nodes.c.device_type != FABRIC, nodes.c.since < span.until
+        nodes.c.state == State.PRODUCTION.value, nodes.c.device_type.not_in(FABRIC_TYPES), nodes.c.since < span.until
     )
     for row in connection.execute(here).all():
         if row.name not in told:

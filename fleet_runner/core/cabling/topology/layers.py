@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from fleet_runner.core.cabling.fabrics import Fabric, infiniband
+from fleet_runner.core.cabling.fabrics import Fabric, cables_of
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.picture_layout import natural
 from fleet_runner.core.inventory.records import PLANNED, REMOVED, Fleet, rack_key
@@ -35,7 +35,9 @@ class Layers:
 
 def layers(fleet: Fleet, fabric: Fabric) -> Layers:
     """Return a fabric in layers: a leaf is a switch that a node is joined to. What is yet to come is left out."""
-    every = [link(cable.a, cable.b) for cable in infiniband(fleet) if cable.status not in {PLANNED, REMOVED}]
+    every = [
+        link(cable.a, cable.b) for cable in cables_of(fleet, fabric.kind) if cable.status not in {PLANNED, REMOVED}
+    ]
     mine = [each for each in every if each.a.device in fabric.switches or each.b.device in fabric.switches]
     nodes = {port.device for port in fabric.ports}
     leaves = {near.device for a, b in mine for near, far in ((a, b), (b, a)) if far.device in nodes} - nodes

@@ -97,7 +97,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "observer": expected.run.get("observer"),
     }
     if suspect:
-        return conclude(NAME, [_suspect(expected.node, suspect)], "", observed)
+        return conclude(NAME, [suspected(expected.node, suspect)], "", observed)
     unread = [str(doubt) for doubt in verdicts.doubts]
     unread += [f"no data about {a} to {b}" for a, b in verdicts.silent]
     unread += [f"no port number is known of {a} to {b}" for a, b in verdicts.unmapped]
@@ -180,7 +180,8 @@ def _at(joined: Link, devices: Collection[str]) -> bool:
     return joined.a.device in devices or joined.b.device in devices
 
 
-def _suspect(fabric: str, why: str) -> Finding:
+def suspected(fabric: str, why: str) -> Finding:
+    """Return the one finding of a capture that cannot be this fabric's."""
     return Finding(
         code="cabling.suspect",
         component=fabric,

@@ -25,6 +25,7 @@ SUPPLIED = frozenset(
         "gather_progress",
         "reset_progress",
         "scheduler_node",
+        "switch_lldp",
         "wipe_progress",
         "work_progress",
     }

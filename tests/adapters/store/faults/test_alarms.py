@@ -11,7 +11,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.faults.alarms import Known
 from fleet_runner.adapters.store.faults.signal_counters import SignalCount
 from fleet_runner.core.base.errors import UnwritableError
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.checks.answers import fault_key
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.signals.alarm import Alarm
@@ -193,7 +193,7 @@ def test_writers_beside_each_other_lose_and_double_nothing(urls: UrlMaker) -> No
 
 def test_the_types_of_nodes_are_known_by_name(stocked: Store) -> None:
     """Of all of them at once, and of no fabric."""
-    stocked.register([device("ib-1", device_type=FABRIC)], 1.0)
+    stocked.register([device("ib-1", device_type=FABRIC_TYPES[0])], 1.0)
     assert stocked.node_types() == {"gpu-01": "hgx", "gpu-02": "hgx", "gpu-03": "hgx"}
 
 

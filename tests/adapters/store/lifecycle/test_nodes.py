@@ -4,7 +4,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.cabling.fabrics import FABRIC, Fabric
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES, Fabric
 from fleet_runner.core.inventory.records import Fleet, Management, Place
 from fleet_runner.core.lifecycle.actions import Move, SetCondition
 from fleet_runner.core.lifecycle.runs import Held
@@ -25,7 +25,7 @@ def test_a_fabric_is_watched_beside_the_nodes(stocked: Store) -> None:
     record = Fabric("infiniband.hall", "hall", frozenset({"leaf-1"}), ()).record
     assert stocked.register([record, device("gpu-04")], 7.0) == ("gpu-04", "infiniband.hall")
     (fabric,) = stocked.fabrics()
-    assert (fabric.name, fabric.state, fabric.device_type) == ("infiniband.hall", State.WATCHED, FABRIC)
+    assert (fabric.name, fabric.state, fabric.device_type) == ("infiniband.hall", State.WATCHED, FABRIC_TYPES[0])
     assert [known.name for known in stocked.nodes()] == ["gpu-01", "gpu-02", "gpu-03", "gpu-04"]
     assert node(stocked, "infiniband.hall") == fabric
     assert "infiniband.hall" in {due.name for due in stocked.due(7.0)}

@@ -12,7 +12,7 @@ from fleet_runner.adapters.store.engine.database import connect
 from fleet_runner.adapters.store.lifecycle import history
 from fleet_runner.adapters.store.netbox import fields
 from fleet_runner.core.base.errors import ConflictError, StoreError
-from fleet_runner.core.cabling.fabrics import FABRIC
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.inventory.netbox.mirror.fields import NEVER, MirroredState
 from fleet_runner.core.lifecycle.runs import Entry, IntentKind
 from tests.adapters.store.builders import START, UrlMaker, decision, device, node
@@ -168,7 +168,7 @@ def test_a_conflict_is_a_line_of_the_history_once_until_it_is_settled(stocked: S
 
 
 def test_fabrics_have_no_page(stocked: Store) -> None:
-    stocked.register([device("fabric-a", device_type=FABRIC)], 100.0)
+    stocked.register([device("fabric-a", device_type=FABRIC_TYPES[0])], 100.0)
     stocked.scan_mirror(URL)
     names = {each.node for each in stocked.mirrored_fields(URL)}
     assert ("gpu-01" in names, "fabric-a" in names) == (True, False)

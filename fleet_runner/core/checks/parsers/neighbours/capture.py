@@ -22,12 +22,15 @@ _JSON = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class _Form:
+    """A maker's form: whether it is one, how it is read, and a word that is in the text of each of them."""
+
     tells: Callable[[Any], bool]
     read: Callable[[Any], Heard]
+    word: str = ""
 
 
-def _has(key: str) -> Callable[[Any], bool]:
-    return lambda root: any(True for _ in holders(root, key))
+def _with(key: str, read: Callable[[Any], Heard]) -> _Form:
+    return _Form(lambda root: any(True for _ in holders(root, key)), read, key)
 
 
 def _lldpd(root: Any) -> bool:
@@ -36,10 +39,10 @@ def _lldpd(root: Any) -> bool:
 
 _FORMS = (
     _Form(_lldpd, lambda root: Heard("", lldp.neighbours(root))),
-    _Form(_has(eos.KEY), eos.read),
-    _Form(_has(junos.KEY), junos.read),
-    _Form(_has(nxos.KEY), nxos.read),
-    _Form(_has(nxos.SHORT), nxos.refuse),
+    _with(eos.KEY, eos.read),
+    _with(junos.KEY, junos.read),
+    _with(nxos.KEY, nxos.read),
+    _with(nxos.SHORT, nxos.refuse),
     _Form(openconfig.begins, openconfig.read),
     _Form(nvue.begins, nvue.read),
 )
@@ -57,6 +60,9 @@ def begins(text: str) -> bool:
 
 def read(text: str) -> Heard:
     """Return what one device hears; EvidenceError says what was found and what expected."""
+    root = _json_alone(text)
+    if root is not None:
+        return _told(root, text)
     device, body = printed(text)
     if sonic.BEGINS.search(body):
         return Heard(device, sonic.read(body).neighbours)
@@ -64,10 +70,22 @@ def read(text: str) -> Heard:
     if start is None:
         first = next((line.strip() for line in body.split("\n") if line.strip()), "")
         raise EvidenceError(f"found {first[:80]!r}, expected {FORMS}" if first else f"it is empty, expected {FORMS}")
-    root = json_value(body[start.start() :], "what the device printed")
-    form = next((form for form in _FORMS if form.tells(root)), None)
+    found = _told(json_value(body[start.start() :], "what the device printed"), body)
+    return Heard(device or found.device, found.neighbours)
+
+
+def _json_alone(text: str) -> Any:
+    """Return the JSON that a text is, without a terminal's lines; else None. It is the quick way of long captures."""
+    try:
+        return json_value(text, "what the device printed") if text.lstrip().startswith(("{", "[")) else None
+    except EvidenceError:
+        return None
+
+
+def _told(root: Any, text: str) -> Heard:
+    """Return what a device hears by its JSON, of which `text` is where it was read from."""
+    form = next((form for form in _FORMS if form.word in text and form.tells(root)), None)
     if form is None:
         keys = ", ".join(sorted(root)[:3]) if isinstance(root, dict) else ""
         raise EvidenceError(f"found JSON with {keys[:80] or 'nothing of LLDP'}, expected {FORMS}")
-    found = form.read(root)
-    return Heard(device or found.device, found.neighbours)
+    return form.read(root)

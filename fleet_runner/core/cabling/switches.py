@@ -1,0 +1,36 @@
+"""How an Ethernet switch is asked for its LLDP neighbours: one command of its own command line, over ssh.
+
+Which one, `ansible_network_os` of its config context says, in the words of Ansible's network collections.
+"""
+
+from fleet_runner.core.cabling.exempt import READY
+from fleet_runner.core.inventory.records import Device
+
+NETWORK_OS = "ansible_network_os"
+
+_EOS = "show lldp neighbors detail | json"
+_NVUE = "nv show interface lldp-detail -o json || nv show interface lldp -o json || lldpctl -f json"
+
+COMMANDS = {
+    "arista.eos.eos": _EOS,
+    "cisco.nxos.nxos": _EOS,
+    "dellemc.enterprise_sonic.sonic": "show lldp table",
+    "junipernetworks.junos.junos": "show lldp neighbors | display json | no-more",
+    "nvidia.nvue.nvue": _NVUE,
+}
+"""The command of each network operating system: each only reads, and prints what `parsers.neighbours` reads."""
+
+_SHORT = {name.rpartition(".")[2]: name for name in COMMANDS} | {"cumulus": "nvidia.nvue.nvue"}
+"""Names without a collection, as Ansible knew them before there were any."""
+
+
+def command(network_os: object) -> str:
+    """Return the command for a value of `ansible_network_os`; "" for one that is not known."""
+    name = network_os if isinstance(network_os, str) else ""
+    return COMMANDS.get(name) or COMMANDS.get(_SHORT.get(name, ""), "")
+
+
+def can_be_asked(device: Device) -> bool:
+    """Whether a device is a switch in use that has an address and says which network operating system it has."""
+    asked = device.primary_address or device.context.get("ansible_host")
+    return device.status in READY and bool(asked and command(device.context.get(NETWORK_OS)))

@@ -1,0 +1,87 @@
+"""Is every link of an Ethernet fabric as designed? What its switches hear over LLDP, joined from both ends.
+
+A BMC, a power strip or a switch that nobody asks may never speak LLDP: their links that are not heard are counted,
+and no doubt. A node's own port, or one of a switch that was read, should be heard: if it is not, the cable may be
+gone or LLDP may be off, and the answer is UNKNOWN.
+"""
+
+from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.cabling import ethernet, extent
+from fleet_runner.core.cabling.binding import Bound
+from fleet_runner.core.cabling.design import designed, infiniband, macs, managed, places, planned
+from fleet_runner.core.cabling.names import names
+from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
+from fleet_runner.core.checks.catalogue.fabric_cabling import (
+    MOST_FAULTS,
+    MOST_NAMED,
+    SUSPECT,
+    codes,
+    finding,
+    idle,
+    left_out,
+    share,
+    suspected,
+    unsure,
+)
+from fleet_runner.core.checks.check import Check, Readings
+from fleet_runner.core.checks.evidence import Expected
+from fleet_runner.core.checks.parsers.neighbours import several
+from fleet_runner.core.checks.verdicts import UNSURE, Result
+
+NAME = "fabric_ethernet"
+
+
+def judge(readings: Readings, expected: Expected) -> Result:
+    """FAIL for each fault of the fabric's own links; UNKNOWN for a switch not read, and for what should be heard."""
+    told = several.parse(text_of(readings["switch_lldp"]))
+    if not told.heard:
+        why = "; ".join(f"{name}: {each}" for name, each in sorted(told.unread.items())[:3])
+        raise EvidenceError(f"no switch could be read: {why or 'none can be asked'}")
+    where = places(expected.fabric)
+    own = frozenset(expected.device.get("switches", ()))
+    links = extent.own(designed(expected.fabric, lambda kind: not infiniband(kind)), own)
+    known = names([port for each in links for port in each], {}, {})
+    heard = ethernet.listen(told.heard, known, links, macs(expected.fabric))
+    believed = heard.links
+    left = left_out(links, Bound(dict.fromkeys(believed, "")), planned(expected.fabric), idle(expected))
+    mine = [each for each in links if each not in left]
+    verdicts = ethernet.compare(mine, heard, known, where, share=share(expected))
+    mute = ethernet.mute(verdicts.silent, told.heard, where.servers, managed(expected.fabric))
+    faults = verdicts.faults
+    suspect = verdicts.suspect or (f"{len(faults)} faults at once." if len(faults) > MOST_FAULTS else "")
+    silent = [each for each in verdicts.silent if each not in mute]
+    untold = [*(doubt.designed for doubt in verdicts.doubts), *silent, *verdicts.unmapped]
+    placed = sorted(planned(expected.fabric).intersection(links) & believed)
+    observed = {
+        "designed": len(links) - len(left.planned),
+        "matched": verdicts.matched,
+        "planned": len(left.planned),
+        "placed": [[*each.a, *each.b] for each in placed[:MOST_NAMED]],
+        "mute": len(mute),
+        UNSURE: unsure([*untold, *mute], Bound(dict.fromkeys(believed, "")), left),
+        "suspect": suspect,
+        "unbound": len(verdicts.unbound),
+        "read": len(told.heard),
+        "unread": sorted(told.unread),
+    }
+    if suspect:
+        return conclude(NAME, [suspected(expected.node, suspect)], "", observed)
+    unread = [f"{name} was not read: {why}" for name, why in sorted(told.unread.items())]
+    unread += [str(doubt) for doubt in verdicts.doubts]
+    unread += [f"neither end of {a} to {b} is heard" for a, b in silent]
+    unread += [f"a port at {a} to {b} is heard by a name that the design does not use" for a, b in verdicts.unmapped]
+    findings = [finding(fault, where.servers) for fault in faults]
+    quiet = f"; of {len(mute)} more nothing is heard, and none of their ends need speak LLDP" if mute else ""
+    passed = f"Ethernet links as designed: {verdicts.matched}{quiet}{left.words()}"
+    return unless_unread(conclude(NAME, findings, passed, observed), unread)
+
+
+CHECK = Check(
+    name=NAME,
+    question="Is every Ethernet link of the fabric connected as designed?",
+    reads=("switch_lldp",),
+    judge=judge,
+    needs_fabric=True,
+    codes=(*codes(), SUSPECT),
+    source="The designed cables of the source of truth; `docs/cabling.md` says how each kind of fault is recognised.",
+)

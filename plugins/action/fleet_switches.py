@@ -1,0 +1,146 @@
+"""Asks switches what they hear over LLDP, all at once, over ssh; see `fleet_runner.core.cabling.switches`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import signal
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO, TYPE_CHECKING, Any
+
+from ansible.plugins.action import ActionBase
+
+from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.cabling.switches import NETWORK_OS, command
+from fleet_runner.core.checks.parsers.neighbours import capture, several
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fleet_runner.core.checks.parsers.lldp import Neighbour
+
+DOCUMENTATION = r"""
+module: fleet_switches
+short_description: Asks Ethernet switches for their LLDP neighbours
+description:
+  - Runs one command that only reads on each switch, over ssh, with a key; which, C(ansible_network_os) says. Of its
+    variables C(ansible_host), C(ansible_port), C(ansible_user), C(ansible_ssh_private_key_file),
+    C(ansible_ssh_common_args), C(ansible_ssh_extra_args) and C(ansible_ssh_executable) count. No password is used.
+  - Never fails because of a switch. One that does not answer in time, or with something else, has its reason told.
+options:
+  switches: {description: Names of the switches., type: list, elements: str, required: true}
+  seconds: {description: How long a switch may take., type: float, default: 30}
+  at_once: {description: How many are asked at a time., type: int, default: 32}
+author: [fleet-runner]
+"""
+
+EXAMPLES = r"""
+- name: Ask the switches for their neighbours
+  fleet_switches:
+    switches: [leaf-1, leaf-2]
+  register: fabric_heard
+"""
+
+RETURN = r"""
+switch_lldp: {description: What each switch hears or why it was not read., returned: always, type: dict}
+"""
+
+MOST_BYTES = 32 * 1024 * 1024
+"""Of one switch's answer: some hundred times what the largest one prints."""
+
+
+class ActionModule(ActionBase):
+    TRANSFERS_FILES = False
+    _supports_check_mode = True  # it only reads
+    _VALID_ARGS = frozenset({"switches", "seconds", "at_once"})
+
+    def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Ask all of them and return what was heard."""
+        answer = super().run(tmp, task_vars)
+        known = (task_vars or {})["hostvars"]
+        names = [str(name) for name in self._task.args.get("switches") or ()]
+        seconds = float(self._task.args.get("seconds") or 30)
+        variables = {name: _plain(known[name]) if name in known else {} for name in names}
+        heard: dict[str, tuple[Neighbour, ...]] = {}
+        unread: dict[str, str] = {}
+        with ThreadPoolExecutor(int(self._task.args.get("at_once") or 32)) as pool:
+            for name, found in zip(
+                names, pool.map(lambda name: _asked(variables[name], seconds), names), strict=True
+            ):
+                if isinstance(found, str):
+                    unread[name] = found
+                else:
+                    heard[name] = found
+        told = f"{len(heard)} of {len(names)} switches were read"
+        answer.update(changed=False, switch_lldp=several.written(heard, unread), msg=told)
+        return answer
+
+
+def _plain(variables: Mapping[str, Any]) -> dict[str, str]:
+    """Return a switch's variables that say how it is reached, as text."""
+    words = ("host", "port", "user", "ssh_private_key_file", "ssh_common_args", "ssh_extra_args", "ssh_executable")
+    names = [NETWORK_OS, *(f"ansible_{word}" for word in words)]
+    return {name: str(variables[name]) for name in names if variables.get(name) not in {None, ""}}
+
+
+def _asked(variables: Mapping[str, str], seconds: float) -> tuple[Neighbour, ...] | str:
+    """Return what a switch hears, or why it is not known, in one sentence."""
+    host, words = variables.get("ansible_host", ""), command(variables.get(NETWORK_OS))
+    if not host or host.startswith("-") or not words:
+        return f"expected its ansible_host and an {NETWORK_OS} that is known, found {json.dumps(variables)[:120]}"
+    try:
+        said, complaint, code = _said(_ssh(variables, host, words), seconds)
+        if code:
+            return f"ssh ended with {code}: {complaint or 'it said nothing'}"
+        return capture.read(said).neighbours
+    except EvidenceError as error:
+        return str(error)
+    except (OSError, ValueError) as error:
+        return f"ssh cannot be started: {error}"
+
+
+def _said(argv: list[str], seconds: float) -> tuple[str, str, int]:
+    """Return what a command printed, the last line of its errors, and its exit code; it is not trusted to end."""
+    ssh = subprocess.Popen(  # noqa: S603  the controller names the command; no shell of ours is involved
+        argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+    with ssh, ThreadPoolExecutor(2) as pool:
+        printed, complaints = (pool.submit(_bounded, stream, ssh) for stream in (ssh.stdout, ssh.stderr))
+        try:
+            code = ssh.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise EvidenceError(f"it did not answer within {seconds:g} seconds") from None
+        finally:
+            _end(ssh)
+    if len(printed.result()) > MOST_BYTES:
+        raise EvidenceError(f"it printed more than {MOST_BYTES} bytes, expected the neighbours of one switch")
+    said = complaints.result().decode("utf-8", "replace").strip().splitlines()
+    return printed.result().decode("utf-8", "replace"), said[-1] if said else "", code
+
+
+def _bounded(stream: IO[bytes] | None, ssh: subprocess.Popen[bytes]) -> bytes:
+    """Return what a stream brings, a byte more than the most at the most: then the command is ended."""
+    found = stream.read(MOST_BYTES + 1) if stream is not None else b""
+    if len(found) > MOST_BYTES:
+        _end(ssh)
+    return found
+
+
+def _end(ssh: subprocess.Popen[bytes]) -> None:
+    """End a command with all that it started: a way through another host would keep its pipes open."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(ssh.pid, signal.SIGKILL)
+
+
+def _ssh(variables: Mapping[str, str], host: str, words: str) -> list[str]:
+    """Return the command line. Nothing is asked for: a host key that is not known, or a password, is a refusal."""
+    options = {"ansible_port": "-p", "ansible_user": "-l", "ansible_ssh_private_key_file": "-i"}
+    found = [variables.get("ansible_ssh_executable", "ssh"), "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]
+    for name in ("ansible_ssh_common_args", "ansible_ssh_extra_args"):
+        found += shlex.split(variables.get(name, ""))
+    for name, option in options.items():
+        found += [option, variables[name]] if name in variables else []
+    return [*found, "--", host, words]

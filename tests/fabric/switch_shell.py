@@ -1,0 +1,153 @@
+"""What a switch's sshd runs: it answers its maker's one command, in its maker's form, from the real lldpd behind it.
+
+Arguments: the network operating system, and the socket of that lldpd. A network device's ports have slashes in their
+names and Linux's cannot: there they are underscores.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any, NamedTuple
+
+COMMANDS = {
+    "eos": "show lldp neighbors detail | json",
+    "nxos": "show lldp neighbors detail | json",
+    "junos": "show lldp neighbors | display json | no-more",
+    "sonic": "show lldp table",
+    "nvue": "nv show interface lldp-detail -o json || nv show interface lldp -o json || lldpctl -f json",
+}
+
+
+class Neighbour(NamedTuple):
+    """One neighbour, as lldpctl tells of it."""
+
+    local: str
+    chassis: str
+    system: str
+    kind: str
+    port: str
+    description: str
+
+
+def main() -> None:
+    """Answer, or refuse, as a network device does."""
+    maker, socket = sys.argv[1:]
+    asked = os.environ.get("SSH_ORIGINAL_COMMAND", "")
+    if asked != COMMANDS[maker]:
+        raise SystemExit(f"% Invalid input: {asked}")
+    told = subprocess.run(["lldpctl", "-u", socket, "-f", "json0"], capture_output=True, check=True).stdout
+    found = [_neighbour(each) for each in json.loads(told)["lldp"][0].get("interface", ())]
+    forms = {"eos": eos, "nxos": nxos, "junos": junos, "sonic": sonic, "nvue": nvue}
+    sys.stdout.write(forms[maker](found) + "\n")
+
+
+def _neighbour(told: dict[str, Any]) -> Neighbour:
+    chassis, port = told["chassis"][0], told["port"][0]
+    return Neighbour(
+        _slashed(told["name"]),
+        chassis["id"][0]["value"],
+        chassis["name"][0]["value"],
+        port["id"][0]["type"],
+        _slashed(port["id"][0]["value"]),
+        _slashed(port.get("descr", [{"value": ""}])[0]["value"]),
+    )
+
+
+def _slashed(name: str) -> str:
+    return name.replace("_", "/")
+
+
+def _dotted(value: str) -> str:
+    plain = value.replace(":", "")
+    return ".".join(plain[at : at + 4] for at in (0, 4, 8)) if value.count(":") == 5 else value
+
+
+def eos(found: list[Neighbour]) -> str:
+    """Print as Arista EOS."""
+    ports: dict[str, Any] = {}
+    for each in found:
+        kind = "macAddress" if each.kind == "mac" else "interfaceName"
+        ports.setdefault(each.local, {"lldpNeighborInfo": []})["lldpNeighborInfo"].append(
+            {
+                "chassisIdType": "macAddress",
+                "chassisId": _dotted(each.chassis),
+                "systemName": each.system,
+                "neighborInterfaceInfo": {
+                    "interfaceIdType": kind,
+                    "interfaceId": _dotted(each.port),
+                    "interfaceId_v2": _dotted(each.port),
+                    "interfaceDescription": each.description,
+                },
+            }
+        )
+    return json.dumps({"lldpNeighbors": ports}, indent=2)
+
+
+def nxos(found: list[Neighbour]) -> str:
+    """Print as Cisco NX-OS, which calls its own ports by a shorter name, and one neighbour without a list."""
+    rows = [
+        {
+            "chassis_type": "4",
+            "chassis_id": _dotted(each.chassis),
+            "port_type": "3" if each.kind == "mac" else "5",
+            "port_id": _dotted(each.port),
+            "l_port_id": each.local.replace("Ethernet", "Eth"),
+            "port_desc": each.description or "null",
+            "sys_name": each.system,
+        }
+        for each in found
+    ]
+    return json.dumps({"TABLE_nbor_detail": {"ROW_nbor_detail": rows[0] if len(rows) == 1 else rows}})
+
+
+def junos(found: list[Neighbour]) -> str:
+    """Print as Juniper Junos."""
+    words = {
+        "lldp-local-port-id": "local",
+        "lldp-remote-chassis-id": "chassis",
+        "lldp-remote-port-id": "port",
+        "lldp-remote-port-description": "description",
+        "lldp-remote-system-name": "system",
+    }
+    rows = [
+        {key: [{"data": getattr(each, name)}] for key, name in words.items()}
+        | {
+            "lldp-local-parent-interface-name": [{"data": "-"}],
+            "lldp-remote-port-id-subtype": [{"data": "Mac address" if each.kind == "mac" else "Interface name"}],
+        }
+        for each in found
+    ]
+    return json.dumps({"lldp-neighbors-information": [{"lldp-neighbor-information": rows}]}, indent=4)
+
+
+def sonic(found: list[Neighbour]) -> str:
+    """Print as SONiC."""
+    titles = ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr")
+    rows = [titles, *((each.local, each.system, each.port, "O", each.description) for each in found)]
+    widths = [max(len(row[at]) for row in rows) for at in range(len(titles))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    legend = "Capability codes: (R) Router, (B) Bridge, (O) Other"
+    return "\n".join([legend, *lines, "-" * 50, f"Total entries displayed:  {len(found)}"])
+
+
+def nvue(found: list[Neighbour]) -> str:
+    """Print as NVUE of Cumulus Linux."""
+    ports: dict[str, Any] = {}
+    for each in found:
+        ports.setdefault(each.local, {"lldp": {"neighbor": {}}})["lldp"]["neighbor"][each.system] = {
+            "age": "9",
+            "chassis": {"chassis-id": each.chassis, "system-name": each.system},
+            "port": {
+                "description": each.description,
+                "name": each.port,
+                "ttl": 120,
+                "type": "mac" if each.kind == "mac" else "ifname",
+            },
+        }
+    return json.dumps(ports, indent=2)
+
+
+if __name__ == "__main__":
+    main()

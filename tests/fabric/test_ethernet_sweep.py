@@ -1,0 +1,197 @@
+"""An Ethernet fabric of five makers' switches is swept over real ssh; real lldpd speak over real cables."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Termination
+from fleet_runner.core.lifecycle.spool import Judged
+from tests.adapters.sitefiles.writer import write_site
+from tests.fabric import switch_shell
+from tests.fabric.lldpd import End, Hall, hall
+from tests.fabric.lldpd import why_not as no_lldpd
+from tests.playbooks import sshd
+from tests.playing import Ansible, spool, unclean
+
+SYSTEMS = {
+    "leaf-1": "eos",
+    "leaf-2": "nxos",
+    "leaf-3": "junos",
+    "leaf-4": "sonic",
+    "spine-1": "nvue",
+    "spine-2": "eos",
+}
+PORTS = {
+    "eos": "Ethernet{n}",
+    "nxos": "Ethernet1_{n}",
+    "junos": "et-0_0_{n}",
+    "sonic": "Ethernet{n}",
+    "nvue": "swp{n}",
+}
+NETWORK_OS = {
+    "eos": "arista.eos.eos",
+    "nxos": "cisco.nxos.nxos",
+    "junos": "junos",
+    "sonic": "dellemc.enterprise_sonic.sonic",
+    "nvue": "nvidia.nvue.nvue",
+}
+SERVERS = tuple(f"gpu-{number}" for number in range(1, 9))
+FABRIC = "ethernet.hall"
+
+
+def port(switch: str, number: int) -> End:
+    """Return a switch's port as Linux calls it."""
+    return switch, PORTS[SYSTEMS[switch]].format(n=number)
+
+
+def cables() -> dict[str, tuple[End, End]]:
+    """Return the cables: two rails, each of two leaves for four servers, each leaf at both spines."""
+    found: dict[str, tuple[End, End]] = {}
+    for number, server in enumerate(SERVERS):
+        for rail in (0, 1):
+            leaf = f"leaf-{2 * rail + number // 4 + 1}"
+            found[f"{server}/{rail}"] = ((server, f"eth{rail}"), port(leaf, number % 4 + 1))
+    for number in (1, 2, 3, 4):
+        for spine in (1, 2):
+            found[f"leaf-{number}/{spine}"] = (port(f"leaf-{number}", 8 + spine), port(f"spine-{spine}", number))
+    return found
+
+
+CABLES = cables()
+NEIGHBOURS: dict[str, list[str]] = {name: [] for name in (*SERVERS, *SYSTEMS)}
+for _one, _other in CABLES.values():
+    NEIGHBOURS[_one[0]].append(_other[0])
+    NEIGHBOURS[_other[0]].append(_one[0])
+
+
+def termination(end: End) -> Termination:
+    """Return a port as its maker calls it."""
+    return Termination(end[0], end[1].replace("_", "/"))
+
+
+def fleet(nodes: dict[str, sshd.Node]) -> Fleet:
+    """Return the design as records: ports with slashes, as makers call them, and how each switch is reached."""
+    ends = [(termination(one), termination(other)) for one, other in CABLES.values()]
+    ports: dict[str, set[str]] = {}
+    for end in (end for pair in ends for end in pair):
+        ports.setdefault(end.device, set()).add(end.interface)
+    devices = {
+        name: Device(
+            name=name,
+            device_type="server" if name in SERVERS else "switch",
+            role="gpu-server" if name in SERVERS else "leaf",
+            site="hall",
+            interfaces=tuple(Interface(each, "400gbase-x-qsfp112") for each in sorted(mine)),
+            primary_address=f"{nodes[name].address}/30" if name in nodes else None,
+            context=context(name, nodes[name]) if name in nodes else {},
+        )
+        for name, mine in ports.items()
+    }
+    types = {slug: DeviceType(slug, "M", slug, 1.0) for slug in ("server", "switch")}
+    return Fleet(("hall",), {}, types, devices, tuple(Cable(one, other) for one, other in ends))
+
+
+def context(name: str, node: sshd.Node) -> dict[str, str]:
+    """Return a switch's config context."""
+    return {
+        "ansible_network_os": NETWORK_OS[SYSTEMS[name]],
+        **{key: value for key, value in node.variables().items() if key != "ansible_host"},
+    }
+
+
+@dataclass
+class Site:
+    """The fabric as it is plugged, its switches' sshd, and Ansible to sweep it."""
+
+    hall: Hall
+    nodes: dict[str, sshd.Node]
+    ansible: Ansible
+
+    def sweep(self) -> Result:
+        """Play the fabric's stage, and return its one result."""
+        path = Path(self.ansible.variables["FLEET_SPOOL"])
+        path.unlink(missing_ok=True)
+        answer = self.ansible("ansible-playbook", "playbooks/fabric.yml", "-l", FABRIC)
+        assert answer.returncode == 0, answer.stdout + answer.stderr
+        assert unclean(answer) == []
+        [result] = [line.result for line in spool(path) if isinstance(line, Judged)]
+        return result
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The fabric as designed."""
+    if why := sshd.why_not() or no_lldpd():
+        pytest.skip(why)
+    folder = tmp_path_factory.mktemp("e")
+    with hall((*SERVERS, *SYSTEMS)) as there, sshd.nodes(folder, len(SYSTEMS)) as started:
+        for switch in SYSTEMS:
+            there.call_ports_by_name(switch)
+        there.plug(CABLES.values())
+        nodes = dict(zip(SYSTEMS, started, strict=True))
+        for name, node in nodes.items():
+            shell = f"{sys.executable} {switch_shell.__file__} {SYSTEMS[name]} {there.socket(name)}"
+            keys = node.folder / "authorized_keys"
+            keys.write_text(f'restrict,command="{shell}" {keys.read_text()}')
+        write_site(fleet(nodes), folder / "site")
+        settings = {"FLEET_SOURCE": str(folder / "site"), "FLEET_STATE_DIR": str(folder / "state")}
+        ansible = Ansible(folder / "home", settings | {"FLEET_SPOOL": str(folder / "spool.jsonl")})
+        there.settle(NEIGHBOURS)
+        yield Site(there, nodes, ansible)
+
+
+def test_what_the_switches_hear_is_as_designed(site: Site) -> None:
+    result = site.sweep()
+    assert (result.verdict, result.message) == (Verdict.PASS, f"Ethernet links as designed: {len(CABLES)}")
+    assert (result.observed["read"], result.observed["unread"]) == (len(SYSTEMS), [])
+
+
+def test_a_swap_is_one_fault_also_while_another_switch_does_not_answer(site: Site) -> None:
+    one, other = CABLES["gpu-1/0"], CABLES["gpu-5/0"]  # of two leaves
+    site.hall.unplug((one[0], other[0]))
+    site.hall.plug(((one[0], other[1]), (other[0], one[1])))
+    there = {name: list(names) for name, names in NEIGHBOURS.items()}
+    there["gpu-1"][0], there["gpu-5"][0] = "leaf-2", "leaf-1"
+    there["leaf-1"][there["leaf-1"].index("gpu-1")] = "gpu-5"
+    there["leaf-2"][there["leaf-2"].index("gpu-5")] = "gpu-1"
+    site.hall.settle(there)
+    sshd.end(site.nodes["spine-1"])
+    result = site.sweep()
+    assert result.verdict is Verdict.FAIL
+    [fault] = result.findings
+    assert fault.code == "cabling.swap"
+    assert set(fault.devices) == {"gpu-1", "gpu-5", "leaf-1", "leaf-2"}
+    assert len(fault.steps) == 3
+    assert result.observed["unread"] == ["spine-1"]
+
+
+def test_a_person_asks_for_a_sweep_and_reads_what_to_move(site: Site) -> None:
+    """As the test before left the cables, and while a switch does not answer."""
+
+    def typed(*words: str) -> tuple[int, str, str]:
+        argv = [sys.executable, "-m", "fleet_runner", *words]
+        done = subprocess.run(
+            argv,
+            env=os.environ | site.ansible.environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=240,
+        )
+        return done.returncode, " ".join(done.stdout.split()), " ".join(done.stderr.split())
+
+    assert typed("tick")[0] == 0
+    code, said, notes = typed("cabling", "check")
+    assert (code, said.count("fault 1: swap"), "22 of 24 designed links are there" in said) == (1, 1, True)
+    assert "spine-1 was not read: ssh ended with 255" in said + notes
+    told = typed("node", FABRIC)[1]
+    assert "22 of 24 links as designed, 1 fault, 1 excused" in told
+    assert "1 switch not read (spine-1)" in told
+    run = typed("cabling", "sweeps")[1].split("ENDED ")[1].split()[0]
+    assert typed("cabling", "diff", run, run)[1].endswith("nothing changed: 24 links")
