@@ -117,10 +117,8 @@ def test_the_first_observer_reads_it_through_its_adapter_there_and_nobody_else_i
     lines = spool(site.spool)
     [evidence] = [line for line in lines if isinstance(line, Evidence)]
     assert (evidence.text, result.evidence) == (BY_PORT, (evidence.hash,))
-    assert any(
-        isinstance(line, Progress) and line.task == "fabric : Read the InfiniBand fabric and compare it with the design"
-        for line in lines
-    )
+    task = "fabric : Read the InfiniBand fabric and compare it with the design"
+    assert any(isinstance(line, Progress) and line.task == task for line in lines)
 
 
 def test_the_runners_choice_of_observers_goes_before_the_inventorys(site: Site) -> None:
