@@ -30,7 +30,7 @@ To = Annotated[str, typer.Option("--to", metavar="TIME", help="likewise; default
 Log = Annotated[
     list[Path] | None,
     typer.Option(
-        "--log", "-l", metavar="FILE", help="its output, kernel logs, dumps; a folder; - for standard input"
+        "--log", "-l", metavar="FILE", help="its output, kernel logs, dumps, times; a folder; - for standard input"
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]

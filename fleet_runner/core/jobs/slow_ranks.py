@@ -99,8 +99,13 @@ def compare(times: RankTimes, job: Job) -> Compared:
         slow += [] if found is None else [found]
     for measure, reports in times.extremes.items():
         if len(reports) >= FEWEST_VALUES and not (times.has_stages and measure.is_work):
-            names.append(measure.name)
-            slow += _last(measure, [(_placed(each.slowest, job, _known(job)), each) for each in reports])
+            last = _last(measure, [(_placed(each.slowest, job, _known(job)), each) for each in reports])
+            slow += last
+            ratio = median(each.own / each.other for each in reports)
+            if last or ratio < SLOWER_THAN_FASTEST:
+                names.append(measure.name)
+            else:
+                unsure.append(f"{measure.name}: now one rank is the slowest, now another, so it names nobody")
     unsure += [_spread(measure, *ends) for measure, ends in times.spreads.items() if not times.has_stages]
     slow.sort(key=lambda each: (each.measure.is_step, -_times(each)))
     return Compared(tuple(dict.fromkeys(names)), tuple(slow), tuple(filter(None, unsure)))
