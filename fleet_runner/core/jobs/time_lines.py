@@ -19,13 +19,14 @@ _NAMED = re.compile(
     r"|(?:time )?before[-_ ](?:the )?barrier(?:[-_ ]time)?(?:_ms)?)"
     r"|(?P<step>elapsed time per iteration|(?:train_)?step[-_ ](?:time|timing)(?:_ms)?"
     r"|iter(?:ation)?[-_ ]time(?:_ms)?"
-    r"|batch_time|time per (?:step|iteration))|(?P<rate>tps|tokens/s(?:ec)?))"
+    r"|batch_time|time per (?:step|iteration))|(?P<rate>tps|tokens/s(?:ec)?)(?=:))"
     r"(?: ?\((?P<unit>ms|s)\)| in (?P<within>m?s))? {0,2}[:=] {0,4}(?P<value>"
     + _NUMBER
     + r") ?(?P<after>ms|s|sec)?\b"
     r"|(?P<bar>" + _NUMBER + r")(?P<per>s/it|it/s)\b",
-    re.ASCII | re.IGNORECASE,
+    re.ASCII,
 )
+"""Of a line in small letters."""
 _RANK = re.compile(r"(?<![\w.])rank[ =:]{1,2}(\d{1,6})\b", re.ASCII | re.IGNORECASE)
 _STAGES = re.compile(r"pipeline[-_]model[-_]parallel[-_ ]size(?:: | \.{3,80} )(\d{1,4})\b", re.ASCII)
 
@@ -40,7 +41,12 @@ _SCORE = re.compile(
     r" {0,8}Rank=(?P<rank>\d{1,6}) Node=(?P<node>[\w.-]{1,255}) Score=(?P<score>[01]\.\d{1,6})$", re.ASCII
 )
 _PART = re.compile(r" {0,8}(?:Worst|Best) performing \d{1,6}/\d{1,6} ranks:$", re.ASCII)
-_HEAD = re.compile(r"across ranks|/Rnk: |GPU (?:relative|individual) performance|pipeline[-_]model", re.ASCII)
+_HEADS = ("across ranks", "/Rnk: ", "GPU relative", "GPU individual", "pipeline-model", "pipeline_model")
+_HINTS = (
+    "forward", "fwd", "_inner", "data", "barrier", "batch-gen", "_tim", "-tim", "step tim", "iter tim",
+    "iteration tim", "compute tim", "elapsed time", "time per", "tps:", "tokens/s:", "tokens/sec:", "s/it", "it/s",
+)  # fmt: skip
+"""Words without which a line has none of the heads, and none of the named times: most lines of a log have neither."""
 
 OWN_TIMERS = frozenset({"forward-compute", "backward-compute", "batch-generator"})
 """Megatron's timers of what a rank does by itself; the others hold its waiting for other ranks as well."""
@@ -67,11 +73,12 @@ class TimeLines:
     def feed(self, text: str) -> None:
         """Take the next lines."""
         for raw in text.replace("\r", "\n").split("\n"):
-            if self._block or _HEAD.search(raw):
+            if self._block or any(each in raw for each in _HEADS):
                 line = read(raw, self._year)
                 if self._in_block(line.text) or self._head(line.text):
                     continue
-            if _NAMED.search(raw):
+            small = raw.lower()
+            if any(each in small for each in _HINTS) and _NAMED.search(small):
                 self._named(read(raw, self._year))
 
     def end(self) -> None:
@@ -141,17 +148,18 @@ class TimeLines:
         told = _RANK.search(line.text[:200])
         rank = int(told[1]) if told is not None else line.rank if line.rank is not None else self._rank
         whose = Whose(rank, line.node)
-        in_milliseconds = "(ms)" in line.text
-        for found in _NAMED.finditer(line.text):
+        text = line.text.lower()
+        in_milliseconds = "(ms)" in text
+        for found in _NAMED.finditer(text):
             if found["bar"] is not None:
                 value = _number(found["bar"])
-                self._add(BAR, whose, value if found["per"].lower() == "s/it" else 1 / value if value else 0.0)
+                self._add(BAR, whose, value if found["per"] == "s/it" else 1 / value if value else 0.0)
             elif found["rate"]:
-                self._add(Measure(found["rate"].lower(), "a second", is_step=True, is_low=True), whose,
+                self._add(Measure(found["rate"], "a second", is_step=True, is_low=True), whose,
                           _number(found["value"]))  # fmt: skip
             else:
-                name = (found["own"] or found["step"]).lower()
-                unit = (found["unit"] or found["within"] or found["after"] or "").lower()
+                name = found["own"] or found["step"]
+                unit = found["unit"] or found["within"] or found["after"] or ""
                 is_short = unit == "ms" or (not unit and (in_milliseconds or name.endswith("_ms")))
                 value = _number(found["value"]) * (MILLISECONDS if is_short else 1.0)
                 self._add(Measure(name, is_step=found["own"] is None), whose, value)
