@@ -10,11 +10,12 @@ from fleet_runner.cli.base.session import errors, whoami
 from fleet_runner.cli.jobs.logs import Logs
 from fleet_runner.core.base.errors import StoreError
 from fleet_runner.core.base.printable import printable
-from fleet_runner.core.jobs import collectives, known, node_logs
+from fleet_runner.core.jobs import collectives, known, node_logs, node_measures
 from fleet_runner.core.jobs.answer import Answer
 from fleet_runner.core.jobs.cause import Reach
 from fleet_runner.core.jobs.event import Event
 from fleet_runner.core.jobs.job import Job
+from fleet_runner.core.jobs.node_measures import NodesCompared
 from fleet_runner.core.jobs.record import Record
 
 if TYPE_CHECKING:
@@ -29,10 +30,10 @@ class Nowhere:
         """Return an empty job: nobody can be asked about one."""
         return Record(Job(job_id, (), 0.0))
 
-    def about(self, job: Job) -> tuple[tuple[Event, ...], Reach]:
+    def about(self, job: Job) -> tuple[tuple[Event, ...], NodesCompared, Reach]:
         """Return nothing."""
         del job
-        return (), Reach()
+        return (), NodesCompared(), Reach()
 
     def keep(self, answer: Answer, now: float) -> None:
         """Keep nothing."""
@@ -51,11 +52,12 @@ class OfFleet(Nowhere):
 
         return jobs.read(self._settings, job_id)
 
-    def about(self, job: Job) -> tuple[tuple[Event, ...], Reach]:
-        """Return what the store knows of a job's nodes in its time, and what was done about it."""
+    def about(self, job: Job) -> tuple[tuple[Event, ...], NodesCompared, Reach]:
+        """Return what the store knows of a job's nodes in its time, how they differ, and what was done about it."""
         found = self._store.known_of_job(job.nodes, job.begun, job.ended if job.ended is not None else time.time())
         acts = tuple(dict.fromkeys(each.sentence for each in known.done(found)))
-        return known.events(found), Reach(unsure=found.left_out, done=acts)
+        compared = node_measures.compare(found.measured, {node.name: node.device_type for node in found.nodes})
+        return known.events(found), compared, Reach(unsure=found.left_out, done=acts)
 
     def keep(self, answer: Answer, now: float) -> None:
         """Keep an answer; where the store takes none, say so: it was printed all the same."""

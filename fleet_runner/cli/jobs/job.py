@@ -14,7 +14,7 @@ from fleet_runner.cli.jobs import logs as log_files
 from fleet_runner.cli.jobs.evidence import Nowhere
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.base.printable import printable
-from fleet_runner.core.jobs import straggler
+from fleet_runner.core.jobs import slow_ranks, slowdown, straggler
 from fleet_runner.core.jobs.answer import Answer
 from fleet_runner.core.jobs.cause import decide
 from fleet_runner.core.jobs.event import Area
@@ -30,7 +30,7 @@ To = Annotated[str, typer.Option("--to", metavar="TIME", help="likewise; default
 Log = Annotated[
     list[Path] | None,
     typer.Option(
-        "--log", "-l", metavar="FILE", help="its output, kernel logs, dumps; a folder; - for standard input"
+        "--log", "-l", metavar="FILE", help="its output, kernel logs, dumps, times; a folder; - for standard input"
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")]
@@ -39,7 +39,7 @@ Json = Annotated[bool, typer.Option("--json", help="print JSON instead of text")
 def job(
     job_id: JobId = "", *, nodes: Nodes = None, from_: From = "", to: To = "", log: Log = None, json: Json = False
 ) -> None:
-    """Find out why a job died: hardware, fabric, storage, software, or not known. Changes nothing on any node.
+    """Find out why a job died: hardware, fabric, storage, software, or not known; or who slows it. Changes nothing.
 
     Asks the scheduler for the job (`job 4711`), takes nodes and times (`job --node gpu-07 --from 3h`), or reads files
     alone (`job --log slurm-4711.out --log dumps/`): what NCCL, PyTorch, Slurm and MPI write, logs of its nodes, dumps
@@ -98,7 +98,8 @@ def answered(record: Record, paths: list[Path], known: Nowhere, now: float) -> A
         job = replace(found, begun=job.begun, ended=job.ended) if job.begun else found
     job = placed(job, logs.outputs)
     told = said(job, logs.outputs)
-    events, reach = known.about(job)
+    events, nodes, reach = known.about(job)
     reach = replace(reach, progress=told.progress, unsure=(*record.notes, *told.unsure, *reach.unsure))
     answer = decide(job, (*record.events, *events, *told.events, *evidence.of_logs(logs, job)), reach)
-    return straggler.answered(answer, straggler.find(logs.dumps))
+    speed = slowdown.Evidence(straggler.find(logs.dumps), slow_ranks.compare(logs.times, job), nodes)
+    return slowdown.answered(answer, speed)

@@ -8,10 +8,12 @@ from fleet_runner.cli.checks import pasted_files
 from fleet_runner.cli.checks.pasted_files import STDIN
 from fleet_runner.core.base.errors import EvidenceError, FleetError
 from fleet_runner.core.checks.pasted.text import Read
-from fleet_runner.core.jobs import flight_recorder
+from fleet_runner.core.jobs import flight_recorder, query_range
 from fleet_runner.core.jobs.flight_recorder import Dump
 from fleet_runner.core.jobs.node_logs import LinkDowns
 from fleet_runner.core.jobs.output import JobOutput
+from fleet_runner.core.jobs.rank_times import RankTimes
+from fleet_runner.core.jobs.time_lines import TimeLines
 
 MOST = 20_000
 """Files of one job."""
@@ -20,6 +22,7 @@ LARGEST = 400_000_000
 """Bytes of a dump."""
 
 _RANK = re.compile(r"rank[_.-]?(\d{1,6})(?!\d)", re.IGNORECASE)
+_SERIES = b'"resultType"'
 _KEYS = (b'"pg_config"', b'"nccl_version"', b'"comm_lib_version"')
 
 
@@ -31,6 +34,7 @@ class Logs:
     read: list[Read] = field(default_factory=list[Read])
     downs: list[LinkDowns] = field(default_factory=list[LinkDowns])
     dumps: dict[int, Dump] = field(default_factory=dict[int, Dump])
+    times: RankTimes = field(default_factory=RankTimes)
     unusable: list[str] = field(default_factory=list[str])
 
 
@@ -41,8 +45,11 @@ def read(paths: list[Path], year: int) -> Logs:
     if len(files) > MOST:
         raise FleetError(f"{len(files):,} files are given, expected at most {MOST:,}; name the folder of one job")
     for path in files:
-        if path != STDIN and _is_dump(_head(path)):
+        head = b"" if path == STDIN else _head(path)
+        if _is_dump(head):
             _dump(path, logs)
+        elif head.lstrip()[:1] == b"{" and _SERIES in head:
+            _series(path, logs)
         else:
             _text(path, logs, year, alone=len(files) == 1)
     return logs
@@ -92,6 +99,14 @@ def _dump(path: Path, logs: Logs) -> None:
             logs.unusable.append(f"{path}: {error}")
 
 
+def _series(path: Path, logs: Logs) -> None:
+    """Take an answer of Prometheus; what it computed without a name is named after the file."""
+    try:
+        query_range.take(_bytes(path).decode(errors="replace"), logs.times, path.stem)
+    except (EvidenceError, OSError) as error:
+        logs.unusable.append(f"{path}: {error}")
+
+
 def _bytes(path: Path) -> bytes:
     size = path.stat().st_size
     if size > LARGEST:
@@ -101,17 +116,20 @@ def _bytes(path: Path) -> bytes:
 
 def _text(path: Path, logs: Logs, year: int, *, alone: bool) -> None:
     output = JobOutput(str(path) if path != STDIN else "standard input", year, _rank(path))
+    times = TimeLines(logs.times, year, _rank(path))
     downs = LinkDowns("" if alone or path == STDIN else path.name.partition(".")[0])
 
     def beside(text: str) -> None:
         output.feed(text)
         downs.feed(text)
+        times.feed(text)
 
     found = pasted_files.read(path, alone=alone, beside=beside)
+    times.end()
     if not found.useless:
         logs.read.append(found)
         logs.downs.append(downs)
-    elif not output.known and output.progress is None:
+    elif not output.known and output.progress is None and not times.found:
         logs.unusable.append(f"{found.label}: {found.useless}")
     if output.known or (found.useless and output.progress is not None):
         logs.outputs.append(output)

@@ -14,8 +14,9 @@ class Answer:
     `sentence` is the conclusion. `origin` is the event it began with, None where nothing is known to have begun it;
     `symptom` the first one that followed from it. `others` are further causes, which alone would have ended the job.
     `timeline` are all events that matter, oldest first, those without a time last. `look_at` names the ranks or nodes
-    to look at first where no cause is known. `exclude` are nodes that a new start should leave out. `done` says what
-    was already done about it, `todo` what to do, `unsure` what could not be told and why; one sentence each.
+    to look at first where no cause is known; `held_by` is the node, or the rank, that holds all others back in a job
+    that nothing ended, "" where none is known to. `exclude` are nodes that a new start should leave out. `done` says
+    what was already done about it, `todo` what to do, `unsure` what could not be told and why; one sentence each.
     """
 
     job: Job
@@ -30,6 +31,7 @@ class Answer:
     done: tuple[str, ...] = ()
     todo: tuple[str, ...] = ()
     unsure: tuple[str, ...] = ()
+    held_by: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON types."""
@@ -57,6 +59,7 @@ class Answer:
             "others": [each.to_json() for each in self.others],
             "timeline": [each.to_json() for each in self.timeline],
             "look_at": list(self.look_at),
+            "held_by": self.held_by,
             "exclude": list(self.exclude),
             "done": list(self.done),
             "todo": list(self.todo),

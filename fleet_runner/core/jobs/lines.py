@@ -11,11 +11,11 @@ LONGEST = 4000
 
 _BEFORE = re.compile(
     r"(?:\[default\d{1,6}\]:|\[rank(?P<rank>\d{1,6})\]:|\[\d{1,4},(?P<mpi>\d{1,6})\](?:<\w{3,8}>)?:?"
-    r"|(?P<label>\d{1,6}): |\(\w{1,40} pid=\d{1,8}(?:, ip=[0-9a-f.:]{3,45})?\)"
+    r"| {0,6}(?P<label>\d{1,6}): |\(\w{1,40} pid=\d{1,8}(?:, ip=[0-9a-f.:]{3,45})?\)"
     r"|(?P<node>(?=[\w.-]{0,40}\d)[A-Za-z][\w.-]{0,254})(?<!Error): (?=\[|\d|Traceback)) ?",
     re.ASCII,
 )
-"""What torchrun, PyTorch, mpirun, srun --label, Ray and pdsh begin a line with."""
+"""What torchrun, PyTorch, mpirun, srun --label (padded with blanks), Ray and pdsh begin a line with."""
 
 _TIME = re.compile(
     r"[ \t]{0,3}(?:\[?[A-Z][A-Za-z]{0,8}[ :]{1,2}(?:[A-Z] )?)?[\[(]?(?P<date>20\d\d[-/]\d\d[-/]\d\d|\d\d/\d\d/20\d\d)"

@@ -7,12 +7,10 @@ the others up, and these spend the difference inside the collective.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 
 from fleet_runner.core.base.plural import counted
-from fleet_runner.core.jobs.answer import Answer
-from fleet_runner.core.jobs.event import Role
 from fleet_runner.core.jobs.flight_recorder import Dump, Entry
 
 FEWEST = 20
@@ -88,24 +86,3 @@ def _gaps(entries: Iterable[Entry]) -> Iterable[tuple[int, int]]:
         if before is not None and follows and before.completed is not None and each.created is not None:
             yield each.collective, max(0, each.created - before.completed)
         before = each
-
-
-def answered(answer: Answer, found: Straggler | None) -> Answer:
-    """Return an answer about a job that nothing ended, with who slows it and what its node alone has.
-
-    What all nodes have slows none of them more than the others.
-    """
-    if found is None or answer.origin is not None:
-        return answer
-    node = answer.job.ranks.get(found.rank, "")
-    told = [each for each in answer.timeline if each.node and each.role is not Role.SYMPTOM]
-    elsewhere = {each.code for each in told if each.node != node}
-    alone = [each for each in told if each.node == node and each.code not in elsewhere]
-    why = "; ".join(dict.fromkeys(f"{each.component}: {each.what}" for each in alone[:3]))
-    place = f"rank {found.rank} on {node}" if node else f"rank {found.rank}"
-    return replace(
-        answer,
-        sentence=f"Slowed by one rank: {place} {found.sentence}.{f' Only there: {why}.' if why else ''}",
-        look_at=(place,),
-        todo=(f"compare {place} with the others: GPU clocks, power, PCIe, NVLink, processes on its node, its data",),
-    )

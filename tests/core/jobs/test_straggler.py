@@ -6,11 +6,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.jobs.cause import decide
-from fleet_runner.core.jobs.event import Area, Event, Role
 from fleet_runner.core.jobs.flight_recorder import Dump, Entry, Group, State
-from fleet_runner.core.jobs.job import Job
-from fleet_runner.core.jobs.straggler import FEWEST, answered, find
+from fleet_runner.core.jobs.straggler import FEWEST, find
 
 STEP = 50_000_000
 """Nanoseconds that a rank works before each collective."""
@@ -71,26 +68,3 @@ def test_too_little_names_nobody() -> None:
         for rank, each in made.items()
     }  # fmt: skip
     assert find(tiny) is None
-
-
-def test_what_only_its_node_has_may_be_why() -> None:
-    """What all nodes have slows none of them; a job that something ended is not slow."""
-    job = Job("7", ("gpu-00", "gpu-01"), 0.0, 100.0, state="COMPLETED", ranks={0: "gpu-00", 1: "gpu-01"})
-    hot = Event(
-        90.0, Area.HARDWARE, Role.CONTEXT, "gpu.hw_slowdown", "it is slowed down", "gpu-01", component="GPU 3"
-    )
-    logged = [replace(hot, code="cpu.logged", node=node) for node in job.nodes]
-    answer = decide(job, (hot, *logged))
-    found = find(dumps(4, 40, {1: 2}))
-    told = answered(answer, found)
-    assert told.sentence.startswith(
-        "Slowed by one rank: rank 1 on gpu-01 came last to 39 of 39 collectives: it worked"
-    )
-    assert told.sentence.endswith("Only there: GPU 3: it is slowed down.")
-    assert told.look_at == ("rank 1 on gpu-01",)
-    nowhere = answered(decide(replace(job, ranks={}), ()), found)
-    assert nowhere.sentence.startswith("Slowed by one rank: rank 1 came last")
-    assert "Only there" not in nowhere.sentence
-    assert answered(answer, None) == answer
-    ended = decide(job, (replace(hot, role=Role.CAUSE),))
-    assert answered(ended, found) == ended

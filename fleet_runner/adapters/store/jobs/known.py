@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, or_, select
 from fleet_runner.adapters.store.engine.database import Database
 from fleet_runner.adapters.store.faults import rows as fault_rows
 from fleet_runner.adapters.store.firmware import rows as flash_rows
-from fleet_runner.adapters.store.jobs import looks
+from fleet_runner.adapters.store.jobs import looks, measured
 from fleet_runner.adapters.store.lifecycle import history, nodes
 from fleet_runner.adapters.store.runs import rows as run_rows
 from fleet_runner.adapters.store.schema.core import journal, runs
@@ -67,6 +67,7 @@ class KnownMethods:
                 pieces.read("flashes", _FLASHES, flash_rows.flash, since, until),
                 pieces.read("attempts", _ATTEMPTS, fault_rows.attempt, since, until),
                 ticket_records.of_nodes(connection, mine, since),
+                measured.read(connection, mine, since, until),
                 tuple(left_out),
             )  # fmt: skip
 
