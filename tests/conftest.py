@@ -15,6 +15,7 @@ from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store.engine import database
 from fleet_runner.core.budgets.modes import Mode, Scope, Setting
 from tests.booting import image
 from tests.examples import OF_A_HUNDRED
@@ -41,6 +42,23 @@ def _logs_of_its_own() -> Iterator[None]:
     """A command that ran in a test's own process set how everything logs, and to whose standard error."""
     yield
     structlog.reset_defaults()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def written_through() -> Iterator[Callable[[Any, object], None]]:
+    """What a store's connection is given in service: each commit waits for the disk.
+
+    Here none does, for no test takes this machine's power away. A process that is killed loses nothing by that.
+    """
+    in_service = database._prepare_sqlite
+
+    def prepare(connection: Any, record: object) -> None:
+        in_service(connection, record)
+        connection.execute("PRAGMA synchronous = OFF")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "_prepare_sqlite", prepare)
+        yield in_service
 
 
 @pytest.fixture(scope="session")

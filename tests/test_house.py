@@ -69,6 +69,12 @@ def test_a_role_says_what_it_takes(path: Path) -> None:
     assert specs["argument_specs"]["main"]["short_description"]
 
 
+@named(ROLES)
+def test_a_scenario_skips_nothing(path: Path) -> None:
+    """Its tests run without the conftest that has a skip fail in CI."""
+    assert not [each for each in path.glob("molecule/*/tests/*.py") if re.search(r"(\.|or)skip", each.read_text())]
+
+
 def test_no_file_names_a_package_registry() -> None:
     """Which index pip asks is the machine's business."""
     hosts = ["py" + "pi.org", "python" + "hosted", "registry." + "npmjs", "proxy." + "golang", "--index" + "-url"]

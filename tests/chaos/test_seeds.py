@@ -8,16 +8,23 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 
 import pytest
 
 from tests import postgres
+from tests.chaos.disturbances import ON_POSTGRESQL, ON_SQLITE, Kind, drawn
+from tests.chaos.fates import Fault, fate, fates, name
 from tests.chaos.herd import ROOT
 
 pytestmark = pytest.mark.timeout(2400)
 
-SMALL = ("--nodes", "3", "--disturbances", "3", "--at-once", "2")
-"""What a change waits for: few nodes, and two labs at a time, which take seeds one after the other."""
+NODES, DISTURBANCES = 4, 6
+"""Of each seed that a change waits for."""
+
+POSTGRESQL, POSTGRESQL_WELL = range(407, 409), range(570, 571)
+SQLITE, SQLITE_WELL = range(1599, 1600), range(162, 163)
+"""Seeds that a change waits for: few, and chosen so that on each database everything happens that may."""
 
 
 @pytest.fixture(scope="module")
@@ -44,20 +51,43 @@ def seeds(*arguments: str, patience: float = 2000.0) -> None:
     assert process.returncode == 0, said
 
 
+def few(of: range, *arguments: str) -> None:
+    """Run seeds that a change waits for, one after the other on one lab."""
+    small = ("--nodes", str(NODES), "--disturbances", str(DISTURBANCES), "--in-a-row", str(len(of)))
+    seeds("--first", str(of[0]), "--seeds", str(len(of)), *small, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("several", "table"),
+    [((POSTGRESQL, POSTGRESQL_WELL), ON_POSTGRESQL), ((SQLITE, SQLITE_WELL), ON_SQLITE)],
+    ids=["postgresql", "sqlite"],
+)
+def test_few_seeds_draw_every_disturbance(several: tuple[range, ...], table: Mapping[Kind, int]) -> None:
+    """Where the tables change, other seeds are to be chosen."""
+    shared = table is ON_POSTGRESQL
+    found = {each.kind for of in several for seed in of for each in drawn(seed, DISTURBANCES, shared=shared)}
+    assert found == set(table)
+
+
+def test_few_seeds_draw_every_fault() -> None:
+    nodes = [(fates(of[0]), name(node)) for of in (POSTGRESQL, SQLITE) for node in range(1, NODES * len(of) + 1)]
+    assert {fate(each, node).fault for each, node in nodes} == set(Fault)
+
+
 def test_one_runner_on_sqlite() -> None:
     """It is killed and stopped, its supervisors and plays too, and its database is locked."""
-    seeds("--database", "sqlite", "--seeds", "2", "--in-a-row", "2", *SMALL)
+    few(SQLITE, "--database", "sqlite")
 
 
 def test_three_runners_on_postgresql(postgresql: None) -> None:
     """Any of them is killed or stopped, with or without what it carries; the database crashes, and is cut off."""
-    seeds("--seeds", "6", "--in-a-row", "3", *SMALL, "--first", "101")
+    few(POSTGRESQL)
 
 
 def test_nobody_comes_to_a_person_for_what_became_of_us(postgresql: None) -> None:
     """The hardware is healthy: every node serves at last, none was in triage, and there was no ticket."""
-    seeds("--healthy", "--seeds", "4", "--in-a-row", "2", *SMALL, "--first", "301")
-    seeds("--healthy", "--database", "sqlite", "--seeds", "2", "--in-a-row", "1", *SMALL, "--first", "401")
+    few(POSTGRESQL_WELL, "--healthy")
+    few(SQLITE_WELL, "--healthy", "--database", "sqlite")
 
 
 @pytest.mark.nightly

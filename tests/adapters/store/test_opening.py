@@ -1,7 +1,9 @@
 """Opening, creating and migrating a store."""
 
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -142,7 +144,10 @@ def test_partial_indexes_are_the_same_in_the_migration(url: str) -> None:
     }
 
 
-def test_sqlite_writes_ahead_keeps_foreign_keys_and_waits(sqlite_urls: UrlMaker) -> None:
+def test_sqlite_writes_ahead_keeps_foreign_keys_and_waits(
+    sqlite_urls: UrlMaker, written_through: Callable[[Any, object], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fleet_runner.adapters.store.engine.database._prepare_sqlite", written_through)
     database = connect(sqlite_urls(), patience=7.0)
     with database.read() as connection:
         pragmas = ("journal_mode", "foreign_keys", "synchronous", "busy_timeout")
