@@ -97,7 +97,7 @@ def answered(record: Record, paths: list[Path], known: Nowhere, now: float) -> A
         found = job_of(logs.outputs, evidence.of_logs(logs, job))
         job = replace(found, begun=job.begun, ended=job.ended) if job.begun else found
     job = placed(job, logs.outputs)
-    told = said(job, logs.outputs)
+    told = said(job, logs.outputs, timed=bool(record.job.begun))
     events, reach = known.about(job)
     reach = replace(reach, progress=told.progress, unsure=(*record.notes, *told.unsure, *reach.unsure))
     answer = decide(job, (*record.events, *events, *told.events, *evidence.of_logs(logs, job)), reach)

@@ -25,13 +25,18 @@ def zone_of(first: float, last: float, job: Job) -> int:
     An output that ends hours before its job may be that of a job that hung: its clock is taken as another zone's only
     where the two ends then are as good as the same.
     """
-    if job.ended is None or (job.begun - CLOSE <= first and abs(last - job.ended) <= CLOSE):
+    if job.ended is None or fits(first, last, job):
         return 0
     near = SAME if job.begun - CLOSE <= first and last <= job.ended else CLOSE
     for zone in ZONES:
         if first - zone >= job.begun - CLOSE and abs(last - zone - job.ended) <= near:
             return zone
     return 0
+
+
+def fits(first: float, last: float, job: Job) -> bool:
+    """Return whether times taken as UTC end when their job did, and begin no earlier than it."""
+    return job.ended is not None and job.begun - CLOSE <= first and abs(last - job.ended) <= CLOSE
 
 
 def shifted(events: Sequence[Event], seconds: int) -> tuple[Event, ...]:

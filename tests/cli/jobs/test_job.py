@@ -50,6 +50,8 @@ def test_a_gpu_that_failed_is_named_on_eighty_columns(bare: Type, logs: Written)
     assert f"Hardware: it began at {made.node}, GPU 0000:" in said.words
     assert f"What to do resubmit without {made.node}" in said.words
     assert "began here:" in said.out
+    assert "time zone" not in said.words, "--from and --to told it"
+    assert "--from and --to (in UTC) would tell" in bare("job", "--log", "logs").words
     assert said.err == ""
 
 

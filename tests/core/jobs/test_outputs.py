@@ -106,7 +106,17 @@ def test_logs_alone_describe_a_job() -> None:
         at("2026-11-28 00:10:00"),
         at("2026-11-28 00:10:00"),
     )
-    assert said(job, read[:1]).unsure == (
+    assert said(job, read[:1], timed=False).unsure == (
         "log 0 tells no time zone, so UTC is assumed; --from and --to (in UTC) would tell",
     )
     assert job_of([], ()).ended is None
+
+
+def test_that_utc_is_assumed_is_said_only_where_nothing_shows_it() -> None:
+    """Times that were given, by a person or a scheduler, and that an output ends with, show that it is UTC."""
+    text = "2026-11-28 00:10:00 step 1\n2026-11-28 02:20:04 srun: error: gpu-07: task 1: Killed\n"
+    by_hand = replace(JOB, id="")
+    assert said(by_hand, outputs(text)).unsure == ()
+    assert said(replace(by_hand, ended=None), outputs(text)).unsure == ()
+    (told,) = said(by_hand, outputs(text.replace("02:20:04", "01:33:04"))).unsure
+    assert told == "log 0 tells no time zone, and in none does it end when the job did, so UTC is assumed"
