@@ -66,8 +66,10 @@ def _unnumbered(readings: Readings, expected: Expected, numbered: Sequence[Findi
     """Yield what the driver says without an Xid, unless one has told the same; a GPU that is there is well again."""
     found = kernel_messages.findings(readings["dmesg"], driver_messages.LOGGED, expected)
     there = _answering(readings)
+    starts = driver_messages.Starts()
+    starts.take(text_of(readings["dmesg"]))
     for finding in found:
-        if driver_messages.explained(finding.component, numbered):
+        if driver_messages.explained(finding.component, numbered) or starts.mismatched(finding):
             continue
         if finding.code == NO_START and finding.component.removeprefix("GPU ").lower() in there:
             message = f"{finding.message}; nvidia-smi sees it now"
@@ -204,7 +206,8 @@ CHECK = Check(
         Code(
             driver_messages.NO_START,
             (Remedy.RESET, Remedy.RECORD),
-            "the driver could not start a GPU; recorded only once nvidia-smi sees it",
+            "the driver could not start a GPU; recorded only once nvidia-smi sees it, and not told where"
+            " `gpu.driver_mismatch` explains that its firmware was not found or was refused",
         ),
         Code(driver_messages.NVLINK, (Remedy.RESET,), "the driver could not find out which NVLinks are connected"),
         Code(
@@ -215,8 +218,8 @@ CHECK = Check(
         Code(
             driver_messages.MISMATCH,
             (Remedy.RECORD,),
-            "a program's libraries and the kernel's module are of two versions of the driver: updated without a"
-            " reboot, or a container's own",
+            "a program's libraries or the GPU's firmware, and the kernel's module, are of two versions of the driver:"
+            " updated without a reboot, or a container's own",
         ),
     ),
     source="NVIDIA's Xid catalogue (172 codes, the bits of 74 and of 144 to 150), its Fabric Manager guide and open"

@@ -75,6 +75,7 @@ class _Node:
     faults: dict[tuple[str, str], _Fault] = field(default_factory=dict[tuple[str, str], _Fault])
     carriers: dict[str, _Fault] = field(default_factory=dict[str, _Fault])
     losses: Losses = field(default_factory=Losses)
+    starts: driver_messages.Starts = field(default_factory=driver_messages.Starts)
     begun: tuple[int, str] = (-10, "")
     booted: int = -1
     unread: int = 0
@@ -194,6 +195,8 @@ class KernelLogs:
     def _logged(self, node: _Node, line: Line, end: str) -> bool:
         rules = [known.rule for known in TABLE if known.rule.word in line.text]
         events = kernel_log.parse(f"{line.text}{end}", rules) if rules and line.text.strip() else ()
+        if any(event.code in driver_messages.CODES for event in events):
+            node.starts.take(f"{line.text}{end}")
         for event in events:
             self._fault(node, (event.code, event.component), line, event.at).event = event
         return bool(events)
@@ -213,7 +216,7 @@ class KernelLogs:
         """Note a boot, and a reset that the product itself logged."""
         at, message = bare(line.text)
         if message.startswith(BOOTED):
-            node.booted = self._index
+            node.booted, node.starts = self._index, driver_messages.Starts()
             node.losses.boot(moment(at))
         elif message.startswith(RESET):
             gpus = message.removeprefix(RESET).strip()
@@ -242,6 +245,7 @@ def _told(node: _Node, name: str) -> Iterator[Told]:
             found.append((fault, _of_event(fault.event, name)))
     numbered = [finding for fault, finding in found if fault.xids or fault.sxids]
     found = [each for each in found if not _said_elsewhere(each[1], each[0], numbered)]
+    found = [each for each in found if not node.starts.mismatched(each[1])]
     faulty = {finding.component for _, finding in found if finding.code not in OF_APPLICATIONS}
     for fault, finding in found:
         told = replace(_seen(by_rules(finding), fault, name), beside=finding.component in faulty)
