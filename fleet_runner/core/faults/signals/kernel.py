@@ -20,7 +20,7 @@ from fleet_runner.core.checks.catalogue.xid import of_sxid, of_xid
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.checks.parsers import xid
 from fleet_runner.core.checks.parsers.xid import FALLEN_OFF_THE_BUS, SxidLine, XidLine
-from fleet_runner.core.checks.shared import driver_messages, kernel_messages
+from fleet_runner.core.checks.shared import amdgpu_messages, driver_messages, kernel_messages
 from fleet_runner.core.checks.verdicts import Finding, Remedy
 from fleet_runner.core.faults.signals.clock import settled
 from fleet_runner.core.faults.signals.signal import Signal, Source
@@ -34,7 +34,7 @@ LONGEST = 2000
 
 TABLE = (
     *kernel_log.LOGGED, *hca_events.LOGGED, *memory_errors.LOGGED, *file_systems.LOGGED, *disk_health.LOGGED,
-    *pcie.LOGGED, *driver_messages.LOGGED,
+    *pcie.LOGGED, *driver_messages.LOGGED, *amdgpu_messages.LOGGED,
 )  # fmt: skip
 """Every message of the kernel that a check looks for, but those with an Xid."""
 
