@@ -89,7 +89,7 @@ def _moment(text: str, now: float) -> float:
 
 def answered(record: Record, paths: list[Path], known: Nowhere, now: float) -> Answer:
     """Return why a job ended, from its scheduler's record, files, and what else is known of its nodes."""
-    logs = log_files.read(paths, datetime.fromtimestamp(record.job.ended or now, UTC).year)
+    logs = log_files.read(paths, record.job.ended or now)
     for sentence in logs.unusable:
         errors.print(printable(f"warning: {sentence}"), markup=False, soft_wrap=True)
     job = record.job

@@ -83,6 +83,30 @@ def test_files_that_are_none_are_told_and_the_others_read(bare: Type, logs: Writ
 
 
 @pytest.mark.parametrize(
+    ("name", "rank", "source"),
+    [
+        ("none_x1/attempt_0/3/stderr.log", None, "the job's output, local rank 3"),
+        ("attempt_0/3/stdout.log.gz", None, "the job's output, local rank 3"),
+        ("local_rank_3.log", None, "the job's output, local rank 3"),
+        ("node-rank-3.log", None, "the job's output"),
+        ("3/train.log", None, "the job's output"),
+        ("global_rank_3.log", 3, "the job's output"),
+        ("RANK3.err", 3, "the job's output"),
+    ],
+)
+def test_a_rank_on_its_node_is_not_taken_for_the_jobs(
+    bare: Type, tmp_path: Path, name: str, rank: int | None, source: str
+) -> None:
+    """What torchrun's folders tell is said, and names no rank."""
+    path = tmp_path / "logs" / name
+    path.parent.mkdir(parents=True)
+    text = b"Traceback (most recent call last):\n  File 'train.py'\nKeyError: 'tokens'\n"
+    path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    origin = json.loads(bare("job", "--json", "--log", "logs").out)["origin"]
+    assert (origin["rank"], origin["source"]) == (rank, source)
+
+
+@pytest.mark.parametrize(
     ("words", "told"),
     [
         ((), "no job is named; expected a job's id, or --node with --from, or --log with its output"),

@@ -19,7 +19,7 @@ from fleet_runner.core.checks.pasted.flaps import Losses
 from fleet_runner.core.checks.pasted.lines import Line
 from fleet_runner.core.checks.pasted.moments import moment
 from fleet_runner.core.checks.pasted.told import BOOT_CURES, THIS_NODE, Part, Told, by_rules
-from fleet_runner.core.checks.shared import driver_messages
+from fleet_runner.core.checks.shared import amdgpu_messages, driver_messages
 from fleet_runner.core.checks.shared.kernel_messages import HANDS
 from fleet_runner.core.checks.verdicts import Finding, Remedy
 from fleet_runner.core.faults.signals.kernel import TABLE
@@ -36,6 +36,12 @@ _GPU = ("Xid (", _WRAPPED, "nvidia-nvswitch", _FALLEN)
 
 WORDS = (*dict.fromkeys(known.rule.word for known in TABLE), *_GPU, _BEGUN, RESET, BOOTED, *_LOST)
 """A line that holds none of these is of no interest."""
+
+_SPEAKERS = {
+    "NVRM": frozenset(known.rule.word for known in driver_messages.LOGGED),
+    "amdgpu": frozenset(known.rule.word for known in amdgpu_messages.LOGGED),
+}
+"""Words that only lines of one driver hold, which need not be looked for where it says nothing."""
 
 MOST_NODES, MOST_FAULTS, MOST_WORDINGS = 5_000, 1_000, 64
 """Nodes of one text, faults of one node, and different lines of one fault that are kept: texts are hostile."""
@@ -99,7 +105,10 @@ class KernelLogs:
         """Look through a piece of the text; only lines with a word of the checks are taken apart."""
         self._look(text)
         spans: dict[int, int] = {}
+        absent = {word for mark, words in _SPEAKERS.items() if mark not in text for word in words}
         for word in WORDS:
+            if word in absent:
+                continue
             at = text.find(word)
             while at >= 0:
                 begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at) + 1 or len(text)
