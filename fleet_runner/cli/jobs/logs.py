@@ -1,10 +1,12 @@
 """Files that are given about a job: output, logs of nodes, flight recorder dumps; each is told by its content."""
 
 import re
+import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from fleet_runner.cli.base.session import errors
 from fleet_runner.cli.checks import pasted_files
 from fleet_runner.cli.checks.pasted_files import STDIN
 from fleet_runner.core.base.errors import EvidenceError, FleetError
@@ -46,7 +48,11 @@ def read(paths: list[Path], ended: float) -> Logs:
     files = [path for given in paths for path in _files(given)]
     if len(files) > MOST:
         raise FleetError(f"{len(files):,} files are given, expected at most {MOST:,}; name the folder of one job")
-    for path in files:
+    told = time.monotonic() + pasted_files.SLOW - pasted_files.PAUSE
+    for number, path in enumerate(files):
+        if errors.is_terminal and time.monotonic() - told > pasted_files.PAUSE:
+            told = time.monotonic()
+            errors.print(f"{number:,} of {len(files):,} files read", style="dim", markup=False)
         if path != STDIN and _is_dump(_head(path)):
             _dump(path, logs)
         else:

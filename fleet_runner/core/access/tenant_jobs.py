@@ -1,7 +1,7 @@
 """What a tenant reads about a job of theirs that died: whose doing it was, where it began, and what to do.
 
-Of findings and signals only the meaning of their kind is told: their own words may name a neighbour's node or a switch,
-whatever their code is called. What the job's own output and its scheduler said is the tenant's own.
+Of findings and signals only the meaning of their kind is told, whatever their code is called: their own words may
+name a neighbour's node or a switch. What the job's own output and its scheduler said is the tenant's own.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping

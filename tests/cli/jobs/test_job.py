@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.cli.base.session import errors
+from fleet_runner.cli.checks import pasted_files
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.core.jobs.event import Area
@@ -144,6 +146,16 @@ def test_folders_that_are_too_deep_are_told(bare: Type, tmp_path: Path) -> None:
         aside.rename(top)
     assert said.code == 2
     assert "its folders are too deep to be read" in said.err
+
+
+def test_many_files_say_how_far_it_is(bare: Type, logs: Written, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal, once it takes long; each large file says so of itself."""
+    monkeypatch.setattr(pasted_files, "SLOW", 0.0)
+    monkeypatch.setattr(pasted_files, "PAUSE", -1.0)
+    folder = logs(Cause.BUG, 5)
+    assert "files read" not in bare("job", "--log", folder).err
+    monkeypatch.setattr(type(errors), "is_terminal", True)
+    assert "\n2 of " in bare("job", "--log", folder).err
 
 
 @pytest.fixture
