@@ -5,7 +5,7 @@ what somebody would give to `fleet-runner job --log`; nothing in them says what 
 """
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -67,8 +67,7 @@ class Death:
         """Return the text of each file: the job's output in local time, and each node's kernel log."""
         texts = {"slurm-4711.out": "".join(f"{line}\n" for _, line in sorted(self.output, key=lambda each: each[0]))}
         for node, lines in self.kernel.items():
-            told = (f"{_iso(at)} {line}\n" for at, line in sorted(lines, key=lambda each: each[0]))
-            texts[f"{node}.dmesg"] = "".join(told)
+            texts[f"{node}.dmesg"] = dmesg(lines)
         return texts
 
 
@@ -91,6 +90,11 @@ def death(seed: int, cause: Cause) -> Death:
         exit_code="1:0", gpus=count * RANKS,
     )  # fmt: skip
     return made
+
+
+def dmesg(lines: Iterable[tuple[float, str]]) -> str:
+    """Return messages of a kernel, with the moments they were logged, as `dmesg --time-format iso` prints them."""
+    return "".join(f"{_iso(at)} {line}\n" for at, line in sorted(lines, key=lambda each: each[0]))
 
 
 def _iso(at: float) -> str:

@@ -89,7 +89,7 @@ def _moment(text: str, now: float) -> float:
 
 def answered(record: Record, paths: list[Path], known: Nowhere, now: float) -> Answer:
     """Return why a job ended, from its scheduler's record, files, and what else is known of its nodes."""
-    logs = log_files.read(paths, datetime.fromtimestamp(record.job.ended or now, UTC).year)
+    logs = log_files.read(paths, record.job.ended or now)
     for sentence in logs.unusable:
         errors.print(printable(f"warning: {sentence}"), markup=False, soft_wrap=True)
     job = record.job
@@ -97,7 +97,7 @@ def answered(record: Record, paths: list[Path], known: Nowhere, now: float) -> A
         found = job_of(logs.outputs, evidence.of_logs(logs, job))
         job = replace(found, begun=job.begun, ended=job.ended) if job.begun else found
     job = placed(job, logs.outputs)
-    told = said(job, logs.outputs)
+    told = said(job, logs.outputs, timed=bool(record.job.begun))
     events, nodes, reach = known.about(job)
     reach = replace(reach, progress=told.progress, unsure=(*record.notes, *told.unsure, *reach.unsure))
     answer = decide(job, (*record.events, *events, *told.events, *evidence.of_logs(logs, job)), reach)

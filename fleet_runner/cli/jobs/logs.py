@@ -1,9 +1,12 @@
 """Files that are given about a job: output, logs of nodes, flight recorder dumps; each is told by its content."""
 
 import re
+import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
+from fleet_runner.cli.base.session import errors
 from fleet_runner.cli.checks import pasted_files
 from fleet_runner.cli.checks.pasted_files import STDIN
 from fleet_runner.core.base.errors import EvidenceError, FleetError
@@ -11,7 +14,7 @@ from fleet_runner.core.checks.pasted.text import Read
 from fleet_runner.core.jobs import flight_recorder, query_range
 from fleet_runner.core.jobs.flight_recorder import Dump
 from fleet_runner.core.jobs.node_logs import LinkDowns
-from fleet_runner.core.jobs.output import JobOutput
+from fleet_runner.core.jobs.output import SOURCE, JobOutput
 from fleet_runner.core.jobs.rank_times import RankTimes
 from fleet_runner.core.jobs.time_lines import TimeLines
 
@@ -21,7 +24,12 @@ MOST = 20_000
 LARGEST = 400_000_000
 """Bytes of a dump."""
 
-_RANK = re.compile(r"rank[_.-]?(\d{1,6})(?!\d)", re.IGNORECASE)
+_RANK = re.compile(r"(?P<of>[a-z]*)[_.-]?rank[_.-]?(?P<number>\d{1,6})(?!\d)", re.IGNORECASE)
+_APART = frozenset({"local", "node", "group", "machine", "host"})
+"""Of what a rank may be that is none of the job's ranks."""
+
+_TORCHRUN = re.compile(r"attempt_\d{1,6}/(?P<local>\d{1,4})/(?:stdout|stderr)\.log(?:\.gz)?", re.ASCII)
+"""Where torchrun writes what a process says (--log-dir), in a folder that is named by its rank on its node."""
 _SERIES = b'"resultType"'
 _KEYS = (b'"pg_config"', b'"nccl_version"', b'"comm_lib_version"')
 
@@ -38,20 +46,24 @@ class Logs:
     unusable: list[str] = field(default_factory=list[str])
 
 
-def read(paths: list[Path], year: int) -> Logs:
-    """Read files, and those in folders; `year` is that of the job's end. FleetError for a path that is none."""
+def read(paths: list[Path], ended: float) -> Logs:
+    """Read files, and those in folders; `ended` is the job's end, or now. FleetError for a path that is none."""
     logs = Logs()
     files = [path for given in paths for path in _files(given)]
     if len(files) > MOST:
         raise FleetError(f"{len(files):,} files are given, expected at most {MOST:,}; name the folder of one job")
-    for path in files:
+    told = time.monotonic() + pasted_files.SLOW - pasted_files.PAUSE
+    for number, path in enumerate(files):
+        if errors.is_terminal and time.monotonic() - told > pasted_files.PAUSE:
+            told = time.monotonic()
+            errors.print(f"{number:,} of {len(files):,} files read", style="dim", markup=False)
         head = b"" if path == STDIN else _head(path)
         if _is_dump(head):
             _dump(path, logs)
         elif head.lstrip()[:1] == b"{" and _SERIES in head:
             _series(path, logs)
         else:
-            _text(path, logs, year, alone=len(files) == 1)
+            _text(path, logs, ended, alone=len(files) == 1)
     return logs
 
 
@@ -114,8 +126,9 @@ def _bytes(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _text(path: Path, logs: Logs, year: int, *, alone: bool) -> None:
-    output = JobOutput(str(path) if path != STDIN else "standard input", year, _rank(path))
+def _text(path: Path, logs: Logs, ended: float, *, alone: bool) -> None:
+    label, year = str(path) if path != STDIN else "standard input", datetime.fromtimestamp(ended, UTC).year
+    output = JobOutput(label, year, _rank(path), ended=ended, source=_source(path))
     times = TimeLines(logs.times, year, _rank(path))
     downs = LinkDowns("" if alone or path == STDIN else path.name.partition(".")[0])
 
@@ -136,6 +149,17 @@ def _text(path: Path, logs: Logs, year: int, *, alone: bool) -> None:
 
 
 def _rank(path: Path) -> int | None:
-    """Return the rank that a file's name tells ("rank_3.log"); torchrun's folders tell the rank on its node only."""
+    """Return the rank that a file's name tells ("rank_3.log"); a rank on its node, or of a node, is none."""
     found = _RANK.search(path.name)
-    return int(found[1]) if found is not None else None
+    if found is None or found["of"].lower() in _APART:
+        return None
+    return int(found["number"])
+
+
+def _source(path: Path) -> str:
+    """Return whose word an output is, with the rank on its node where the file's name or folder tells no other."""
+    named = _RANK.search(path.name)
+    if named is not None and named["of"].lower() == "local":
+        return f"{SOURCE}, local rank {int(named['number'])}"
+    found = _TORCHRUN.fullmatch("/".join(path.parts[-3:]))
+    return SOURCE if found is None else f"{SOURCE}, local rank {int(found['local'])}"

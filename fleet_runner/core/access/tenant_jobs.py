@@ -1,7 +1,7 @@
 """What a tenant reads about a job of theirs that died: whose doing it was, where it began, and what to do.
 
-Of findings only the meaning of their kind is told: their own words may name a neighbour's node or a switch. What the
-job's own output said is the tenant's own.
+Of findings and signals only the meaning of their kind is told, whatever their code is called: their own words may
+name a neighbour's node or a switch. What the job's own output and its scheduler said is the tenant's own.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from fleet_runner.core.jobs.event import Area
 from fleet_runner.core.jobs.kept import KeptAnswer
 from fleet_runner.core.jobs.kinds import meaning
+from fleet_runner.core.jobs.known import OTHERS
 
 SAID: Mapping[Area, tuple[str, str]] = {
     Area.HARDWARE: (
@@ -53,7 +54,7 @@ def _told(answer: KeptAnswer, ended: float, own: frozenset[str]) -> TenantJob:
     code = str(origin.get("code", ""))
     if not code:
         what = ""
-    elif code.startswith("job."):
+    elif code.startswith("job.") and not str(origin.get("source", "")).startswith(OTHERS):
         what = str(origin.get("message", ""))
     else:
         what = meaning(code)

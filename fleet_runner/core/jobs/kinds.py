@@ -92,6 +92,11 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
         fabric_manager.log_error reset.failed reset.not_enough reset.service_down
     """),
     (_SOFTWARE_CONTEXT, "gpu.memory_held"),
+    # AMD's. The driver resets a GPU for a program that hangs, too; its counts of errors are those since the boot.
+    (_NODE, "amdgpu.lost amdgpu.reset_failed amdgpu.poison"),
+    (Kind(Area.HARDWARE, Role.SYMPTOM), "amdgpu.uncorrected"),
+    (Kind(Area.UNKNOWN, Role.SYMPTOM), "amdgpu.ring_timeout amdgpu.reset amdgpu.scheduler"),
+    (_NODE_CONTEXT, "amdgpu.no_start amdgpu.bad_pages"),
     # Tests of a node: they say what it is worth, not when something happened. What computes wrongly can end a job.
     (_NODE, """
         gpu_burn.faulty gpu_bandwidth.wrong gemm.wrong gemm.unsteady training.corrupt training.unsteady

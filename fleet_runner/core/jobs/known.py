@@ -51,6 +51,11 @@ OURS = {
 
 BOOTS = frozenset({Stage.REBOOT, Stage.FIRMWARE, Stage.PROVISION, Stage.WIPE})
 
+SIGNAL, CHECK = "signal: ", "check "
+
+OTHERS = (SIGNAL, CHECK)
+"""How the source of an event begins whose code and component are words of whoever sent it, or of a check."""
+
 _LAST = re.compile(
     r"logged (?:once|(\d{1,9}) times), last at (\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) (UTC|[+-]\d\d:?\d\d)"
 )
@@ -148,7 +153,7 @@ def _of_alarm(alarm: Alarm, known: Known) -> Iterator[Event]:
     unproven = "" if alarm.authenticated else f" ({UNPROVEN})"
     whole = Event(
         alarm.first_at, mine.area, role, alarm.code, f"{_part(alarm.component)}{meaning(alarm.code)}{unproven}",
-        node=alarm.node, component=alarm.component, line=alarm.message, source=f"signal: {alarm.source.value}",
+        node=alarm.node, component=alarm.component, line=alarm.message, source=f"{SIGNAL}{alarm.source.value}",
         blur=ALERTED if alarm.source is Source.ALERT else 1.0,
     )  # fmt: skip
     yield whole if alarm.first_at >= known.since else replace(whole, role=Role.CONTEXT)
@@ -168,7 +173,7 @@ def _of_seen(seen: Seen, known: Known) -> Event:
     earliest = seen.before if seen.before is not None else known.since
     whole = Event(
         seen.at, mine.area, mine.of(seen.remedy), seen.code, f"{_part(seen.component)}{meaning(seen.code)}",
-        node=seen.node, component=seen.component, line=seen.message, source=f"check {seen.check}",
+        node=seen.node, component=seen.component, line=seen.message, source=f"{CHECK}{seen.check}",
         blur=max(1.0, seen.at - earliest),
     )  # fmt: skip
     last = _LAST.search(seen.message)

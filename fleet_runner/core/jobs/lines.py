@@ -35,20 +35,24 @@ DEEPEST = 6
 
 
 class Line(NamedTuple):
-    """A line without its prefixes. `at` is in epoch seconds, None without a time; `zoned`: it told its zone."""
+    """A line without its prefixes. `at` is in epoch seconds, None without a time.
+
+    `zoned`: it told its zone; `yearless`: its time tells no year, and is of that which was given.
+    """
 
     text: str
     rank: int | None = None
     node: str = ""
     at: float | None = None
     zoned: bool = False
+    yearless: bool = False
 
 
 def read(raw: str, year: int) -> Line:
     """Return a line of any launcher; `year` is that of the job's end, for times that tell none."""
     text = clean(raw[:LONGEST])
     rank: int | None = None
-    node, at, zoned = "", None, False
+    node, at, zoned, yearless = "", None, False, False
     for _ in range(DEEPEST):
         if found := _BEFORE.match(text):
             told = found["rank"] or found["mpi"] or found["label"]
@@ -57,13 +61,14 @@ def read(raw: str, year: int) -> Line:
         elif at is None and (found := _TIME.match(text)):
             at, zoned = _moment(f"{_date(found['date'])}T{found['clock']}", found["part"], found["zone"])
         elif at is None and (found := _GLOG.match(text)):
+            yearless = True
             at, zoned = _moment(f"{year}-{found['month']:0>2}-{found['day']}T{found['clock']}", found["part"], None)
         else:
             break
         text = text[found.end() :]
     if found := _NCCL.match(text):
         node = found["host"]
-    return Line(text, rank, node, at, zoned)
+    return Line(text, rank, node, at, zoned, yearless)
 
 
 def _date(told: str) -> str:

@@ -5,12 +5,14 @@ Output is a tenant's word. It is shown and weighed for the answer about that job
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime
 
-from fleet_runner.core.jobs import complaints
+from fleet_runner.core.jobs import complaints, root_cause
+from fleet_runner.core.jobs.clocks import Years
 from fleet_runner.core.jobs.complaints import Complaint
 from fleet_runner.core.jobs.event import Area, Event, Role
 from fleet_runner.core.jobs.lines import Line, read
+from fleet_runner.core.jobs.root_cause import RootCause
+from fleet_runner.core.jobs.skim import KEY, marked, plain, worth
 from fleet_runner.core.jobs.steps import Steps
 from fleet_runner.core.jobs.tracebacks import (
     AFTER,
@@ -24,12 +26,6 @@ from fleet_runner.core.jobs.tracebacks import (
 )
 from fleet_runner.core.jobs.waits import GROUP, WATCHDOG, Wait
 
-_KEY = re.compile(
-    r"Traceback \(most recent|NCCL WARN|Watchdog caught|slurmstepd: |srun: error|noticed that|MPI_ABORT was invoked"
-    r"|Root Cause \(first|Fatal Python error|  what\(\): |daemon|nranks \d|: task|: Killed|watchdog got stuck"
-    r"|Heartbeat monitor timed out|Memory access fault by GPU|uncorrectable (?:ECC|NVLink) error \w+ed|Test CUDA"
-    r"|Process name: |: line \d|\] Exception |Exception ignored in|--- Logging error"
-)
 _TASK = re.compile(
     r"srun: error: (?P<node>[\w.-]{1,255}): tasks? (?P<rank>\d{1,6})[\d,\[\]-]{0,200}: (?P<how>[\w ]{1,60})", re.ASCII
 )
@@ -46,13 +42,14 @@ _DIED = re.compile(
 """How a shell and Python name a signal that ended a process."""
 _ABORT = re.compile(r"MPI_ABORT was invoked on rank (?P<rank>\d{1,6})", re.ASCII)
 _NODE_RANK = re.compile(r"\brank (?P<rank>\d{1,6}) nranks (?P<world>\d{1,6})", re.ASCII)
-_ROOT = re.compile(r"[ \t]{0,8}(?P<name>time|host|rank|exitcode|traceback) {0,12}: (?P<value>[^\n]{1,400})", re.ASCII)
-_EXIT = re.compile(r"-?\d{1,3}", re.ASCII)
 
 MOST = 2_000
 """Events of an output that are kept: each kind of each rank once."""
 
 SOURCE = "the job's output"
+
+IDLE = 20_000
+"""Lines after which the words of an exception, whose rank says nothing more, are over."""
 
 Key = tuple[str, int | None, str]
 """Of an event: its code, rank and node."""
@@ -65,16 +62,23 @@ class JobOutput:
     one. `survived` counts causes that the program went on after; `world` is how many ranks `ranks` are of.
     """
 
-    def __init__(self, label: str, year: int, rank: int | None = None) -> None:
-        """Take what the output is called, the year of the job's end, and its rank where one alone wrote it."""
+    def __init__(
+        self, label: str, year: int, rank: int | None = None, *, ended: float | None = None, source: str = SOURCE
+    ) -> None:
+        """Take what the output is called, the year of the job's end, and its rank where one alone wrote it.
+
+        `ended` is the job's end, which tells the year of lines that tell none; `source` is what its events are from.
+        """
         self.label = label
-        self.lines = 0
         self.waits: dict[int, Wait] = {}
         self.ranks: dict[int, str] = {}
         self.survived = 0
         self.world = 0
         self._year = year
+        self._years = Years(ended)
+        self._idle = 0
         self._rank = rank
+        self._source = source
         self._steps = Steps()
         self._waited_last: tuple[int, float | None] = 0, None
         self._events: dict[Key, Event] = {}
@@ -83,29 +87,47 @@ class JobOutput:
         self._before: float | None = None
         self._open: dict[int | None, Traceback] = {}
         self._handled: set[int | None] = set()
-        self._root: dict[str, str] | None = None
+        self._root: RootCause | None = None
         self.zoned = False
         self.times: tuple[float, float] | None = None
 
     def feed(self, text: str) -> None:
-        """Take the next lines; what a bar of progress wrote over itself are lines, too."""
-        for raw in text.replace("\r", "\n").split("\n"):
-            if not raw:
-                continue
-            line = read(raw, self._year)
-            line = line if line.rank is not None or self._rank is None else line._replace(rank=self._rank)
-            if line.at is not None:
-                self._timed(line, line.at)
-            if self._root is not None and self._told_root(line.text):
-                continue
-            opened = self._open.get(line.rank)
-            told = opened is None or bool(opened.kind)
-            if opened is not None and self._continued(opened, line):
-                known = False
-            elif known := _KEY.search(line.text) is not None:
-                self._key(line)
-            if told and not known:
-                self._steps.take(line)
+        """Take the next lines."""
+        text, at = plain(text), 0
+        for begin, end in marked(text):
+            self._between(text[at:begin])
+            self._take(text[begin:end])
+            at = end
+        self._between(text[at:])
+
+    def _between(self, text: str) -> None:
+        """Take lines without a word: all of them while an exception's go on, then those that are worth it."""
+        lines = [line for line in text.split("\n") if line]
+        at = 0
+        while at < len(lines) and (self._root is not None or (self._open and self._idle < IDLE)):
+            self._take(lines[at])
+            at += 1
+        for line in worth(lines[at:], lambda: self._steps.made):
+            self._take(line)
+
+    def _take(self, raw: str) -> None:
+        line = self._years.placed(read(raw, self._year))
+        line = line if line.rank is not None or self._rank is None else line._replace(rank=self._rank)
+        if line.at is not None:
+            self._timed(line, line.at)
+        if self._root is not None:
+            if self._root.take(line.text):
+                return
+            self._end_root()
+        opened = self._open.get(line.rank)
+        self._idle = 0 if opened is not None else self._idle + 1
+        told = opened is None or bool(opened.kind)
+        if opened is not None and self._continued(opened, line):
+            known = False
+        elif known := KEY.search(line.text) is not None:
+            self._key(line)
+        if told and not known:
+            self._steps.take(line)
 
     def end(self, ended: float | None = None) -> tuple[Event, ...]:
         """Return the events, in the order of the output; `ended` is the job's end, in epoch seconds.
@@ -169,8 +191,8 @@ class JobOutput:
             self._traceback(line)
         elif text.startswith(HANDLED):
             self._handled.add(line.rank)
-        elif "Root Cause (first" in text:
-            self._root = {}
+        elif root_cause.HEAD in text:
+            self._root = RootCause()
         elif found := WATCHDOG.search(text):
             self._waited(line, found)
         elif found := GROUP.search(text):
@@ -278,7 +300,7 @@ class JobOutput:
         if line.text.startswith(ORIGINAL):
             del self._open[line.rank]
             return False
-        if len(opened.words) > AFTER or _KEY.search(line.text):
+        if len(opened.words) > AFTER or KEY.search(line.text):
             self._close(opened)
             return False
         opened.words.append(line.text)
@@ -293,31 +315,16 @@ class JobOutput:
     def _complain(self, line: Line, said: Complaint) -> None:
         self._add(line, said.code, (said.area, said.role), said.message)
 
-    def _told_root(self, text: str) -> bool:
-        """Take a line of torchrun's report of the first failure; False after its end."""
-        found = _ROOT.fullmatch(text)
-        if found is not None and self._root is not None:
-            self._root[found["name"]] = found["value"].strip()
-            return True
-        if not text.strip(" -=") or text.lstrip().startswith(("[", "error_file")):
-            return True
-        self._end_root()
-        return False
-
     def _end_root(self) -> None:
-        told, self._root = self._root, None
-        code = _EXIT.match(told.get("exitcode", "")) if told else None
-        if not told or code is None:
+        root, self._root = self._root, None
+        told = None if root is None else root.end()
+        if told is None:
             return
-        rank = _EXIT.match(told.get("rank", ""))
-        line = Line(
-            "", None if rank is None else int(rank[0]), told.get("host", ""), _underscored(told.get("time", ""))
-        )
-        if int(code[0]) < 0:
-            self._signal(line, -int(code[0]))
+        line, code = told
+        if code < 0:
+            self._signal(line, -code)
         else:
-            message = f"its process ended first, with exit code {code[0]}"
-            self._add(line, complaints.ENDED, complaints.SYMPTOM, message)
+            self._add(line, complaints.ENDED, complaints.SYMPTOM, f"its process ended first, with exit code {code}")
 
     def _add(
         self, line: Line, code: str, kind: tuple[Area, Role], message: str, opened: Traceback | None = None
@@ -331,7 +338,7 @@ class JobOutput:
         self._made[key] = self._steps.made if opened is None else opened.made
         node = line.node or (self.ranks.get(line.rank, "") if line.rank is not None else "")
         self._events[key] = Event(
-            line.at, *kind, code, message, node, line.rank, line=line.text.strip()[:400], source=SOURCE
+            line.at, *kind, code, message, node, line.rank, line=line.text.strip()[:400], source=self._source
         )
         if line.at is None:
             since = self._before if opened is None else opened.since
@@ -340,11 +347,3 @@ class JobOutput:
             else:
                 self._late.append((key, since))
         return key
-
-
-def _underscored(told: str) -> float | None:
-    """Return the moment of torchrun's "2026-11-29_02:10:44"; None for anything else."""
-    try:
-        return datetime.strptime(told, "%Y-%m-%d_%H:%M:%S").replace(tzinfo=UTC).timestamp()
-    except ValueError:
-        return None

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from fleet_runner.core.base.plural import counted
 from fleet_runner.core.jobs import complaints
-from fleet_runner.core.jobs.clocks import shifted, zone_of
+from fleet_runner.core.jobs.clocks import fits, shifted, zone_of
 from fleet_runner.core.jobs.event import Area, Event, Role
 from fleet_runner.core.jobs.job import Job
 from fleet_runner.core.jobs.output import SOURCE, JobOutput
@@ -28,8 +28,8 @@ class Said(NamedTuple):
     unsure: tuple[str, ...]
 
 
-def said(job: Job, outputs: Sequence[JobOutput]) -> Said:
-    """Return what all outputs say; `job` is as `placed` made it."""
+def said(job: Job, outputs: Sequence[JobOutput], *, timed: bool = True) -> Said:
+    """Return what all outputs say; `job` is as `placed` made it, `timed` where others than they told its times."""
     found: list[Event] = []
     unsure: list[str] = []
     waits: dict[int, Wait] = {}
@@ -37,10 +37,8 @@ def said(job: Job, outputs: Sequence[JobOutput]) -> Said:
     for output in outputs:
         ahead = 0 if output.zoned or output.times is None else zone_of(*output.times, job)
         events = output.end(None if job.ended is None else job.ended + ahead)
-        if not output.zoned and output.times is not None and not job.id and not ahead:
-            unsure.append(
-                f"{output.label} tells no time zone, so UTC is assumed; --from and --to (in UTC) would tell"
-            )
+        if not output.zoned and output.times is not None and not ahead:
+            unsure += _assumed(output.label, output.times, job if timed else None)
         if output.survived:
             unsure.append(
                 f"{output.label} tells of {counted(output.survived, 'error')} that the program went on after: what"
@@ -58,6 +56,14 @@ def said(job: Job, outputs: Sequence[JobOutput]) -> Said:
     found += _behind(waits)
     known = {_short(node): node for node in job.nodes}
     return Said(tuple(_on_node(each, job, known) for each in found), max(progress, default=None), tuple(unsure))
+
+
+def _assumed(label: str, times: tuple[float, float], job: Job | None) -> Iterator[str]:
+    """Yield that times are taken as UTC, where nothing shows it; `job` is None where nobody else told its times."""
+    if job is None:
+        yield f"{label} tells no time zone, so UTC is assumed; --from and --to (in UTC) would tell"
+    elif job.ended is not None and not fits(*times, job):
+        yield f"{label} tells no time zone, and in none does it end when the job did, so UTC is assumed"
 
 
 def _behind(waits: dict[int, Wait]) -> Iterator[Event]:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from fleet_runner.adapters.store import Store
+from fleet_runner.cli.base.session import errors
+from fleet_runner.cli.checks import pasted_files
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.core.jobs.event import Area
@@ -50,6 +52,8 @@ def test_a_gpu_that_failed_is_named_on_eighty_columns(bare: Type, logs: Written)
     assert f"Hardware: it began at {made.node}, GPU 0000:" in said.words
     assert f"What to do resubmit without {made.node}" in said.words
     assert "began here:" in said.out
+    assert "time zone" not in said.words, "--from and --to told it"
+    assert "--from and --to (in UTC) would tell" in bare("job", "--log", "logs").words
     assert said.err == ""
 
 
@@ -78,6 +82,30 @@ def test_files_that_are_none_are_told_and_the_others_read(bare: Type, logs: Writ
         assert sum(name in line for line in warned) == 1, name
     assert len(warned) == 5
     assert json.loads(said.out)["area"] == Area.SOFTWARE.value
+
+
+@pytest.mark.parametrize(
+    ("name", "rank", "source"),
+    [
+        ("none_x1/attempt_0/3/stderr.log", None, "the job's output, local rank 3"),
+        ("attempt_0/3/stdout.log.gz", None, "the job's output, local rank 3"),
+        ("local_rank_3.log", None, "the job's output, local rank 3"),
+        ("node-rank-3.log", None, "the job's output"),
+        ("3/train.log", None, "the job's output"),
+        ("global_rank_3.log", 3, "the job's output"),
+        ("RANK3.err", 3, "the job's output"),
+    ],
+)
+def test_a_rank_on_its_node_is_not_taken_for_the_jobs(
+    bare: Type, tmp_path: Path, name: str, rank: int | None, source: str
+) -> None:
+    """What torchrun's folders tell is said, and names no rank."""
+    path = tmp_path / "logs" / name
+    path.parent.mkdir(parents=True)
+    text = b"Traceback (most recent call last):\n  File 'train.py'\nKeyError: 'tokens'\n"
+    path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    origin = json.loads(bare("job", "--json", "--log", "logs").out)["origin"]
+    assert (origin["rank"], origin["source"]) == (rank, source)
 
 
 @pytest.mark.parametrize(
@@ -118,6 +146,16 @@ def test_folders_that_are_too_deep_are_told(bare: Type, tmp_path: Path) -> None:
         aside.rename(top)
     assert said.code == 2
     assert "its folders are too deep to be read" in said.err
+
+
+def test_many_files_say_how_far_it_is(bare: Type, logs: Written, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal, once it takes long; each large file says so of itself."""
+    monkeypatch.setattr(pasted_files, "SLOW", 0.0)
+    monkeypatch.setattr(pasted_files, "PAUSE", -1.0)
+    folder = logs(Cause.BUG, 5)
+    assert "files read" not in bare("job", "--log", folder).err
+    monkeypatch.setattr(type(errors), "is_terminal", True)
+    assert "\n2 of " in bare("job", "--log", folder).err
 
 
 @pytest.fixture

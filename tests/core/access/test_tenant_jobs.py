@@ -5,10 +5,15 @@ from dataclasses import replace
 import pytest
 
 from fleet_runner.core.access.tenant_jobs import SAID, jobs
+from fleet_runner.core.checks.verdicts import Remedy
+from fleet_runner.core.faults.signals.signal import Source
 from fleet_runner.core.jobs.cause import decide
 from fleet_runner.core.jobs.event import Area, Event, Role
 from fleet_runner.core.jobs.job import Job
 from fleet_runner.core.jobs.kept import KeptAnswer, kept
+from fleet_runner.core.jobs.kinds import meaning
+from fleet_runner.core.jobs.known import Known, Seen, events
+from tests.making import an_alarm
 
 JOB = Job("4711", ("gpu-01", "gpu-02"), 1_000.0, 5_000.0, "slurm", state="FAILED")
 FELL_OFF = Event(
@@ -45,6 +50,27 @@ def test_what_the_job_said_itself_is_told() -> None:
     assert (told.word, told.what, told.where) == ("software", "the program ended with KeyError", "")
     (nothing,) = jobs([answer(JOB)], JOB.nodes)
     assert (nothing.word, nothing.what, nothing.where) == ("not known", "", "")
+
+
+@pytest.mark.parametrize("source", list(Source))
+@pytest.mark.parametrize("code", ["job.exception", "job.killed", "job.", "xid.79", "fan.noisy"])
+def test_what_a_signal_says_is_not_told_whatever_it_is_called(code: str, source: Source) -> None:
+    """An operator may push one with the code of a job's own word; its texts are for operators."""
+    secret = "Globex on gpu-77"
+    alarm = an_alarm(code=code, node="gpu-01", component=secret, message=secret, source=source, first_at=4_900.0,
+                     last_at=4_900.0, remedy=Remedy.TRIAGE, fault=f"gpu-01/{code}/{secret}")  # fmt: skip
+    (event,) = events(Known(1_000.0, 5_000.0, alarms=(alarm,)))
+    (told,) = jobs([answer(JOB, replace(event, role=Role.CAUSE))], JOB.nodes)
+    assert told.what == meaning(code)
+    assert "Globex" not in repr(told)
+
+
+def test_what_a_check_found_is_told_by_its_kind_alone() -> None:
+    """As if a check had such a code."""
+    seen = Seen("gpu-01", "own", "job.exception", "Globex", "Globex", Remedy.TRIAGE, 4_900.0)
+    (event,) = events(Known(1_000.0, 5_000.0, seen=(seen,)))
+    (told,) = jobs([answer(JOB, replace(event, role=Role.CAUSE))], JOB.nodes)
+    assert "Globex" not in repr(told)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 """All that a job says itself, from several files: ranks on nodes, clocks in other zones, who held others up."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
 
 from fleet_runner.core.jobs import complaints
 from fleet_runner.core.jobs.clocks import zone_of
@@ -106,7 +109,58 @@ def test_logs_alone_describe_a_job() -> None:
         at("2026-11-28 00:10:00"),
         at("2026-11-28 00:10:00"),
     )
-    assert said(job, read[:1]).unsure == (
+    assert said(job, read[:1], timed=False).unsure == (
         "log 0 tells no time zone, so UTC is assumed; --from and --to (in UTC) would tell",
     )
     assert job_of([], ()).ended is None
+
+
+def test_that_utc_is_assumed_is_said_only_where_nothing_shows_it() -> None:
+    """Times that were given, by a person or a scheduler, and that an output ends with, show that it is UTC."""
+    text = "2026-11-28 00:10:00 step 1\n2026-11-28 02:20:04 srun: error: gpu-07: task 1: Killed\n"
+    by_hand = replace(JOB, id="")
+    assert said(by_hand, outputs(text)).unsure == ()
+    assert said(replace(by_hand, ended=None), outputs(text)).unsure == ()
+    (told,) = said(by_hand, outputs(text.replace("02:20:04", "01:33:04"))).unsure
+    assert told == "log 0 tells no time zone, and in none does it end when the job did, so UTC is assumed"
+
+
+def glog(*told: str) -> str:
+    """Return watchdogs of ranks as PyTorch's C++ part writes them, with months, days and clocks: "1231 23:59:00"."""
+    return "\n".join(watchdog(rank).replace("1128 02:20:04.5", f"{at}.0") for rank, at in enumerate(told))
+
+
+@pytest.mark.parametrize(
+    ("ended", "told", "first", "last"),
+    [
+        ("2027-01-01 00:20:00", ("1231 23:59:00", "0101 00:10:00"), "2026-12-31 23:59:00", "2027-01-01 00:10:00"),
+        ("2026-12-31 23:59:30", ("1231 23:59:00", "0101 00:00:10"), "2026-12-31 23:59:00", "2027-01-01 00:00:10"),
+        ("2027-06-01 00:00:00", ("1231 23:59:00", "0531 00:00:00"), "2026-12-31 23:59:00", "2027-05-31 00:00:00"),
+        ("2026-12-31 23:00:00", ("0105 23:59:00", "1231 22:00:00"), "2026-01-05 23:59:00", "2026-12-31 22:00:00"),
+        ("2025-03-01 00:00:00", ("0228 23:59:00", "0228 23:59:01"), "2025-02-28 23:59:00", "2025-02-28 23:59:01"),
+    ],
+)
+def test_times_without_a_year_are_of_the_one_before_the_jobs_end(
+    ended: str, told: tuple[str, str], first: str, last: str
+) -> None:
+    """A job over New Year has two of them."""
+    end = at(ended)
+    output = JobOutput("log", datetime.fromtimestamp(end, UTC).year, ended=end)
+    output.feed(glog(*told))
+    assert output.times == (at(first), at(last))
+
+
+def test_a_time_with_a_year_tells_that_of_others() -> None:
+    """Of an old output that is read years later; 29 February is of no year without one."""
+    output = JobOutput("log", 2026, ended=at("2026-11-28 00:00:00"))
+    output.feed(f"2023-12-30 10:00:00 step 1\n{glog('1231 23:59:00', '0101 00:10:00')}")
+    assert output.times == (at("2023-12-30 10:00:00"), at("2024-01-01 00:10:00"))
+    leap = JobOutput("log", 2028, ended=at("2028-02-10 00:00:00"))
+    leap.feed(glog("0229 10:00:00"))
+    assert leap.times == (at("2028-02-29 10:00:00"),) * 2
+
+
+def test_events_are_of_their_source() -> None:
+    output = JobOutput("log", 2026, source="the job's output, local rank 3")
+    output.feed(watchdog(0))
+    assert {event.source for event in output.end()} == {"the job's output, local rank 3"}

@@ -64,7 +64,6 @@ def test_the_same_error_later_is_told_with_its_own_time() -> None:
     assert output.survived == 1
     job = Job("", ("gpu-07",), at("2026-11-28 01:00:00"), at("2026-11-28 02:59:30"))
     assert said(job, [output]).unsure == (
-        "job.log tells no time zone, so UTC is assumed; --from and --to (in UTC) would tell",
         "job.log tells of 1 error that the program went on after: what came later counts",
     )
 

@@ -5,16 +5,30 @@ it. Answers that failed have an index of their own, so those in between are know
 to two looks that follow each other: findings stay until they are cleared.
 """
 
+import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median_low
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, case, null, select, text, type_coerce
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    Text,
+    bindparam,
+    case,
+    func,
+    null,
+    select,
+    text,
+    type_coerce,
+    union_all,
+)
 
-from fleet_runner.adapters.store.engine.columns import Json
 from fleet_runner.adapters.store.results.results import first_id, in_chunks
 from fleet_runner.adapters.store.schema.core import results
 from fleet_runner.core.checks.catalogue import link_flaps
@@ -44,6 +58,9 @@ APART = 2.5
 REBOOTED = 60.0
 """Seconds by which two starts of a kernel differ at least; `uptime` works them out anew each time."""
 
+NOTHING = "[]"
+"""Findings of an answer that found none, as they are stored."""
+
 LOGGED = ", last at "
 """What a message says that was made of a log's lines; it changes when another line comes."""
 
@@ -61,12 +78,25 @@ class Look(NamedTuple):
     booted: float | None = None
 
 
-_OBSERVED = type_coerce(case((results.c.check == link_flaps.NAME, results.c.observed), else_=null()), Json)
-_COLUMNS: list[ColumnElement[Any]] = [results.c.id, results.c.check, results.c.at, results.c.findings]
+_FINDINGS = type_coerce(results.c.findings, Text).label("findings")
+_OBSERVED = case((results.c.check == link_flaps.NAME, type_coerce(results.c.observed, Text)), else_=null())
+_COLUMNS: list[ColumnElement[Any]] = [results.c.id, results.c.check, results.c.at, _FINDINGS]
 _SHOWN: list[ColumnElement[Any]] = [*_COLUMNS, _OBSERVED.label("observed")]
 _OF_NODE: Select[Any] = select(*_SHOWN).where(results.c.node == bindparam("node"))
-_BEFORE = _OF_NODE.where(results.c.id < bindparam("id")).order_by(results.c.id.desc()).limit(ROUND)
-_FROM = _OF_NODE.where(results.c.id >= bindparam("id")).order_by(results.c.id).limit(ROUND)
+
+
+def _round(one: Callable[[Any], Any], within: ColumnElement[bool], order: ColumnElement[Any]) -> Select[Any]:
+    """Return the ids of a round of a node's answers; of those of a check that say the same, `one` of them."""
+    mine = select(*_SHOWN).where(results.c.node == bindparam("node"), within).order_by(order).limit(ROUND).subquery()
+    return select(one(mine.c.id)).group_by(mine.c.check, mine.c.findings, mine.c.observed)
+
+
+_ROUNDS = union_all(
+    _round(func.max, results.c.id < bindparam("first"), results.c.id.desc()),
+    _round(func.max, results.c.id < bindparam("ended"), results.c.id.desc()),
+    _round(func.min, results.c.id >= bindparam("ended"), results.c.id),
+)
+_AROUND: Select[Any] = select(*_SHOWN).where(results.c.id.in_(_ROUNDS), results.c.id < bindparam("last"))
 _ONE_BEFORE = (
     _OF_NODE.where(results.c.check == bindparam("check"), results.c.id.between(bindparam("least"), bindparam("most")))
     .order_by(results.c.id.desc())
@@ -83,10 +113,8 @@ def found(connection: Connection, names: Sequence[str], span: Span) -> tuple[lis
     booted: list[Booted] = []
     dating = _Dating(connection, first, MOST_NARROWED)
     for name in names:
-        rows = [*connection.execute(_BEFORE, {"node": name, "id": first})]
-        rows += connection.execute(_BEFORE, {"node": name, "id": ended})
-        rows += connection.execute(_FROM, {"node": name, "id": ended})
-        looks = _by_check(row for row in rows if row.id < last)
+        around = {"node": name, "first": first, "ended": ended, "last": last}
+        looks = _by_check(connection.execute(_AROUND, around))
         booted += _boots(name, looks.get(link_flaps.NAME, []), first)
         for check in {check for node, check in picked if node == name} | looks.keys():
             mine = [*looks.get(check, ()), *picked.get((name, check), ())]
@@ -97,9 +125,11 @@ def found(connection: Connection, names: Sequence[str], span: Span) -> tuple[lis
 
 
 def _look(row: Row[Any]) -> Look:
-    findings = {(each["code"], each["component"]): each for each in row.findings}
-    observed = row.observed if isinstance(row.observed, dict) else {}
-    return Look(row.id, row.check, row.at, findings, number(observed.get(link_flaps.BOOTED)))
+    said = () if row.findings == NOTHING else json.loads(row.findings)
+    findings = {(each["code"], each["component"]): each for each in said}
+    observed = None if row.observed is None else json.loads(row.observed)
+    booted = number(observed.get(link_flaps.BOOTED)) if isinstance(observed, dict) else None
+    return Look(row.id, row.check, row.at, findings, booted)
 
 
 def _by_check(rows: Iterable[Row[Any]]) -> dict[str, list[Look]]:

@@ -1,4 +1,4 @@
-"""Did the driver log an Xid (or an NVSwitch an SXid) since the node booted that asks for something?"""
+"""Did the GPUs' driver log an Xid (an NVSwitch an SXid, amdgpu a message) since the boot that asks for something?"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import xid as parser
 from fleet_runner.core.checks.parsers.kernel_lines import readable
 from fleet_runner.core.checks.parsers.xid import KernelLog, SxidLine, XidLine
-from fleet_runner.core.checks.shared import driver_messages, gpus, kernel_messages
+from fleet_runner.core.checks.shared import amdgpu_messages, driver_messages, gpus, kernel_messages
 from fleet_runner.core.checks.shared.driver_messages import NO_START
 from fleet_runner.core.checks.shared.treated_faults import TREATED, untreated
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
@@ -32,6 +32,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     paired = any(finding.remedy is not Remedy.RECORD for finding in switches)
     xids = _xids(log, expected.node, paired=paired)
     findings = [*xids, *switches, *_unnumbered(readings, expected, [*xids, *switches])]
+    findings += kernel_messages.findings(readings["dmesg"], amdgpu_messages.LOGGED, expected)
     counts = Counter(line.code for line in log.xids)
     observed = {
         "xids": {str(code): count for code, count in sorted(counts.items())},
@@ -66,8 +67,10 @@ def _unnumbered(readings: Readings, expected: Expected, numbered: Sequence[Findi
     """Yield what the driver says without an Xid, unless one has told the same; a GPU that is there is well again."""
     found = kernel_messages.findings(readings["dmesg"], driver_messages.LOGGED, expected)
     there = _answering(readings)
+    starts = driver_messages.Starts()
+    starts.take(text_of(readings["dmesg"]))
     for finding in found:
-        if driver_messages.explained(finding.component, numbered):
+        if driver_messages.explained(finding.component, numbered) or starts.mismatched(finding):
             continue
         if finding.code == NO_START and finding.component.removeprefix("GPU ").lower() in there:
             message = f"{finding.message}; nvidia-smi sees it now"
@@ -182,6 +185,10 @@ def _of_sxid(lines: Sequence[SxidLine]) -> Remedy:
     return Remedy.RESET if fatal else Remedy.RECORD
 
 
+def _first(code: str) -> Remedy:
+    return next(each.remedy for each in amdgpu_messages.LOGGED if each.rule.code == code)
+
+
 CHECK = Check(
     name="xid",
     question="Did the GPUs' driver log an error since boot that asks for more than to be recorded?",
@@ -204,7 +211,8 @@ CHECK = Check(
         Code(
             driver_messages.NO_START,
             (Remedy.RESET, Remedy.RECORD),
-            "the driver could not start a GPU; recorded only once nvidia-smi sees it",
+            "the driver could not start a GPU; recorded only once nvidia-smi sees it, and not told where"
+            " `gpu.driver_mismatch` explains that its firmware was not found or was refused",
         ),
         Code(driver_messages.NVLINK, (Remedy.RESET,), "the driver could not find out which NVLinks are connected"),
         Code(
@@ -215,10 +223,14 @@ CHECK = Check(
         Code(
             driver_messages.MISMATCH,
             (Remedy.RECORD,),
-            "a program's libraries and the kernel's module are of two versions of the driver: updated without a"
-            " reboot, or a container's own",
+            "a program's libraries or the GPU's firmware, and the kernel's module, are of two versions of the driver:"
+            " updated without a reboot, or a container's own",
+        ),
+        *(
+            Code(code, (_first(code),), f"the driver of AMD's GPUs: {meaning}")
+            for code, meaning in amdgpu_messages.CODES.items()
         ),
     ),
     source="NVIDIA's Xid catalogue (172 codes, the bits of 74 and of 144 to 150), its Fabric Manager guide and open"
-    " driver",
+    " driver; the source of Linux's amdgpu and its documentation of RAS, AMD's notes on ROCm 6.2.1",
 )

@@ -20,6 +20,7 @@ from fleet_runner.core.checks.parsers import (
     perfquery,
 )
 from fleet_runner.core.checks.parsers.fabric_manager import LogError
+from fleet_runner.core.checks.pasted.fabric_journal import NO_NVSWITCH, without_nvswitch
 from fleet_runner.core.checks.pasted.told import THIS_NODE, Part, Told, by_rules
 
 SHOWN = 5
@@ -51,8 +52,9 @@ def fabric_manager_log(text: str, node: str) -> Part:
     for error in fabric_manager.errors(text if text.endswith("\n") else text.rpartition("\n")[0] + "\n"):
         kind = next(each for each in KINDS if each.words.search(error.words))
         kinds.setdefault(kind.code, []).append(error)
-    told = tuple(_logged(errors, node, started) for errors in kinds.values())
-    return Part("Fabric Manager log", told, matter=sum(map(len, kinds.values())))
+    told = tuple(_logged(errors, node, started) for code, errors in kinds.items() if code != NO_NVSWITCH)
+    unsure = (without_nvswitch(node),) if NO_NVSWITCH in kinds else ()
+    return Part("Fabric Manager log", told, unsure, matter=sum(map(len, kinds.values())))
 
 
 def _as_error(line: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from fleet_runner.core.checks.parsers import dcgm_text, ipmi_sel, nvme_text, perfquery, smart_text, torch_watchdog
 from fleet_runner.core.checks.parsers.dcgm_health import HEADER
 from fleet_runner.core.checks.parsers.smi_text import HEAD
-from fleet_runner.core.checks.pasted import collectives, counters, documents, tables
+from fleet_runner.core.checks.pasted import collectives, counters, documents, fabric_journal, tables
 from fleet_runner.core.checks.pasted.pieces import between, those, until_prompt
 from fleet_runner.core.checks.pasted.told import Part
 
@@ -125,6 +125,7 @@ FORMS: tuple[Form, ...] = (
     Form("nvme smart-log", lambda text: until_prompt(text, nvme_text.HEAD), documents.nvme_plain),
     Form("smartctl -a", lambda text: until_prompt(text, smart_text.HEAD), documents.smart_plain),
     Form("Fabric Manager's log", _whole(_FABRIC_MANAGER), counters.fabric_manager_log),
+    Form("Fabric Manager's journal", _whole(fabric_journal.FOUND), fabric_journal.journal),
     Form("ibqueryerrors", _runs(_IBQUERYERRORS), counters.fabric_errors),
     Form("perfquery", _runs(perfquery.HEAD), counters.port_counters),
     Form("nccl-tests", _runs(_NCCL_TESTS), counters.nccl_test),
@@ -139,7 +140,7 @@ UNREAD: tuple[Form, ...] = (
     Form("rocm-smi, amd-smi", _whole(tables.AMD_SMI), tables.amd_smi),
     Form("amdgpu", _whole(tables.AMD_KERNEL), tables.amd_kernel),
 )
-"""What is known, too, and not offered: it says little, or that it is not read yet."""
+"""What is known, too, and not offered: it says little, or that it is not read."""
 
 KERNEL = "kernel logs (dmesg, journalctl -k, journalctl -o json, /var/log/kern.log, syslog)"
 

@@ -19,7 +19,7 @@ from fleet_runner.core.checks.pasted.flaps import Losses
 from fleet_runner.core.checks.pasted.lines import Line
 from fleet_runner.core.checks.pasted.moments import moment
 from fleet_runner.core.checks.pasted.told import BOOT_CURES, THIS_NODE, Part, Told, by_rules
-from fleet_runner.core.checks.shared import driver_messages
+from fleet_runner.core.checks.shared import amdgpu_messages, driver_messages
 from fleet_runner.core.checks.shared.kernel_messages import HANDS
 from fleet_runner.core.checks.verdicts import Finding, Remedy
 from fleet_runner.core.faults.signals.kernel import TABLE
@@ -36,6 +36,12 @@ _GPU = ("Xid (", _WRAPPED, "nvidia-nvswitch", _FALLEN)
 
 WORDS = (*dict.fromkeys(known.rule.word for known in TABLE), *_GPU, _BEGUN, RESET, BOOTED, *_LOST)
 """A line that holds none of these is of no interest."""
+
+_SPEAKERS = {
+    "NVRM": frozenset(known.rule.word for known in driver_messages.LOGGED),
+    "amdgpu": frozenset(known.rule.word for known in amdgpu_messages.LOGGED),
+}
+"""Words that only lines of one driver hold, which need not be looked for where it says nothing."""
 
 MOST_NODES, MOST_FAULTS, MOST_WORDINGS = 5_000, 1_000, 64
 """Nodes of one text, faults of one node, and different lines of one fault that are kept: texts are hostile."""
@@ -75,6 +81,7 @@ class _Node:
     faults: dict[tuple[str, str], _Fault] = field(default_factory=dict[tuple[str, str], _Fault])
     carriers: dict[str, _Fault] = field(default_factory=dict[str, _Fault])
     losses: Losses = field(default_factory=Losses)
+    starts: driver_messages.Starts = field(default_factory=driver_messages.Starts)
     begun: tuple[int, str] = (-10, "")
     booted: int = -1
     unread: int = 0
@@ -98,7 +105,10 @@ class KernelLogs:
         """Look through a piece of the text; only lines with a word of the checks are taken apart."""
         self._look(text)
         spans: dict[int, int] = {}
+        absent = {word for mark, words in _SPEAKERS.items() if mark not in text for word in words}
         for word in WORDS:
+            if word in absent:
+                continue
             at = text.find(word)
             while at >= 0:
                 begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at) + 1 or len(text)
@@ -194,6 +204,8 @@ class KernelLogs:
     def _logged(self, node: _Node, line: Line, end: str) -> bool:
         rules = [known.rule for known in TABLE if known.rule.word in line.text]
         events = kernel_log.parse(f"{line.text}{end}", rules) if rules and line.text.strip() else ()
+        if any(event.code in driver_messages.CODES for event in events):
+            node.starts.take(f"{line.text}{end}")
         for event in events:
             self._fault(node, (event.code, event.component), line, event.at).event = event
         return bool(events)
@@ -213,7 +225,7 @@ class KernelLogs:
         """Note a boot, and a reset that the product itself logged."""
         at, message = bare(line.text)
         if message.startswith(BOOTED):
-            node.booted = self._index
+            node.booted, node.starts = self._index, driver_messages.Starts()
             node.losses.boot(moment(at))
         elif message.startswith(RESET):
             gpus = message.removeprefix(RESET).strip()
@@ -242,6 +254,7 @@ def _told(node: _Node, name: str) -> Iterator[Told]:
             found.append((fault, _of_event(fault.event, name)))
     numbered = [finding for fault, finding in found if fault.xids or fault.sxids]
     found = [each for each in found if not _said_elsewhere(each[1], each[0], numbered)]
+    found = [each for each in found if not node.starts.mismatched(each[1])]
     faulty = {finding.component for _, finding in found if finding.code not in OF_APPLICATIONS}
     for fault, finding in found:
         told = replace(_seen(by_rules(finding), fault, name), beside=finding.component in faulty)

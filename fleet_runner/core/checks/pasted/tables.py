@@ -7,8 +7,11 @@ from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.base.plural import counted
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.checks.parsers import dcgm_text
+from fleet_runner.core.checks.parsers.kernel_lines import bare
+from fleet_runner.core.checks.pasted import lines
 from fleet_runner.core.checks.pasted.kernel import KernelLogs
 from fleet_runner.core.checks.pasted.told import Part
+from fleet_runner.core.checks.shared import amdgpu_messages
 
 SHOWN = 5
 """GPUs or lines that a sentence names."""
@@ -27,6 +30,11 @@ AMD_KERNEL = re.compile(
     r"^[^\n]{0,200}\bamdgpu\b[^\n]{0,200}?(?:[Rr]eset|[Ee]rror|[Ff]ail|[Hh]ang|[Tt]imeout|[Ff]ault)[^\n]{0,200}$",
     re.MULTILINE,
 )
+
+AMD_WELL = re.compile(
+    r"reset succeeded|trying to resume|MODE\d reset|BACO reset|[Ss]tarting [\w.]+ ring reset", re.ASCII
+)
+"""What only says how the driver reset a GPU."""
 
 _GPU = re.compile(
     r"^\|?[ \t]{1,4}(?P<number>\d{1,2}) {1,3}(?P<name>\S[^|\n]{1,60}?) {1,20}(?:On|Off|N/A|ERR!) {0,8}\|"
@@ -125,12 +133,21 @@ def amd_smi(text: str, node: str) -> Part:
 
 
 def amd_kernel(text: str, node: str) -> Part:
-    """Say that messages of the driver of AMD's GPUs are not read, and show the first that sounds like a fault."""
-    found = [printable(each[0]).strip() for each in AMD_KERNEL.finditer(text)]
-    first = f"the first: {found[0][:160]!r}" if found else ""
+    """Say that messages of the driver of AMD's GPUs are not known, and show the first that sounds like a fault."""
+    said = (found[0] for found in AMD_KERNEL.finditer(text) if not AMD_WELL.search(found[0]))
+    found = [printable(each).strip() for each in said if not _known(each)]
+    if not found:
+        return Part("amdgpu's messages")
+    first = f"the first: {found[0][:160]!r}"
     return Part(
         "amdgpu's messages",
         unsure=(
-            f"{counted(len(found), 'message')} of amdgpu on {node} may tell of faults and are not read yet, {first}",
+            f"{counted(len(found), 'message')} of amdgpu on {node} may tell of faults and are not known, {first}",
         ),
     )
+
+
+def _known(line: str) -> bool:
+    """Return whether a row of the driver's messages tells a line, which is then read with the kernel's log."""
+    message = bare(lines.read(line).text)[1]
+    return any(known.rule.pattern.match(message) for known in amdgpu_messages.LOGGED)

@@ -7,6 +7,7 @@ GPU by its address are of "GPU": which of them the driver counts as its GPU 6, n
 import re
 from collections.abc import Iterable
 
+from fleet_runner.core.checks.parsers import kernel_log
 from fleet_runner.core.checks.parsers.kernel_log import Rule
 from fleet_runner.core.checks.shared.kernel_messages import Known
 from fleet_runner.core.checks.verdicts import Finding, Remedy
@@ -64,8 +65,48 @@ LOGGED = (
           Remedy.WATCH, "a GPU's memory got no address from the BIOS or the virtual machine"),
     _told(MISMATCH, "API mismatch: ", r"API mismatch: the client[^\n#]{1,80}", Remedy.RECORD,
           "a program's libraries and the kernel's module are of two versions of the driver"),
+    _told(MISMATCH, "GSP firmware image version ",
+          r"(?:GPU\d{1,3} )?(?:\w{1,60}: )?GSP firmware image version (?:mismatch|unknown or malformed)[^\n]{1,120}",
+          Remedy.RECORD, "a program's libraries and the kernel's module are of two versions of the driver"),
 )  # fmt: skip
 """The messages; the first of a code says what it means."""
+
+_MISMATCHES = tuple(known.rule for known in LOGGED if known.rule.code == MISMATCH)
+_FILES = Rule(
+    "files", "RmInitAdapter failed!", re.compile(rf"{_GPU}RmInitAdapter failed! \(0x(?:61:|62:0x25:)", re.ASCII)
+)
+_OTHERWISE = Rule(
+    "otherwise", "RmInitAdapter failed!", re.compile(rf"{_GPU}RmInitAdapter failed! \((?!0x61:|0x62:0x25:)", re.ASCII)
+)
+"""How the driver says where a start failed: 0x61 is that it found no firmware for the GPU, 0x62 with 0x25 (invalid
+data) that it refused it. Other numbers are of the GPU."""
+
+MOST = 1_000
+"""GPUs of one log whose starts are told apart."""
+
+
+class Starts:
+    """Starts of GPUs that failed in one boot: a reset mends none that failed for files of two versions."""
+
+    def __init__(self) -> None:
+        self._mismatch = False
+        self._files: set[str] = set()
+        self._otherwise: set[str] = set()
+
+    def take(self, text: str) -> None:
+        """Take whole lines of a kernel's log, not all blank."""
+        for event in kernel_log.parse(text, (*_MISMATCHES, _FILES, _OTHERWISE)):
+            if event.code == MISMATCH:
+                self._mismatch = True
+                continue
+            gpus = self._files if event.code == _FILES.code else self._otherwise
+            if len(gpus) < MOST:
+                gpus.add(f"GPU {event.component}")
+
+    def mismatched(self, finding: Finding) -> bool:
+        """Return whether a finding is a start that files of two versions of the driver explain, as MISMATCH says."""
+        mine = self._mismatch and finding.code == NO_START
+        return mine and finding.component in self._files and finding.component not in self._otherwise
 
 
 def explained(component: str, numbered: Iterable[Finding]) -> bool:

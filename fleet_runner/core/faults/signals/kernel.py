@@ -20,7 +20,7 @@ from fleet_runner.core.checks.catalogue.xid import of_sxid, of_xid
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.checks.parsers import xid
 from fleet_runner.core.checks.parsers.xid import FALLEN_OFF_THE_BUS, SxidLine, XidLine
-from fleet_runner.core.checks.shared import driver_messages, kernel_messages
+from fleet_runner.core.checks.shared import amdgpu_messages, driver_messages, kernel_messages
 from fleet_runner.core.checks.verdicts import Finding, Remedy
 from fleet_runner.core.faults.signals.clock import settled
 from fleet_runner.core.faults.signals.signal import Signal, Source
@@ -34,7 +34,7 @@ LONGEST = 2000
 
 TABLE = (
     *kernel_log.LOGGED, *hca_events.LOGGED, *memory_errors.LOGGED, *file_systems.LOGGED, *disk_health.LOGGED,
-    *pcie.LOGGED, *driver_messages.LOGGED,
+    *pcie.LOGGED, *driver_messages.LOGGED, *amdgpu_messages.LOGGED,
 )  # fmt: skip
 """Every message of the kernel that a check looks for, but those with an Xid."""
 
@@ -42,6 +42,7 @@ _GPU = ("Xid (", "fallen off the bus")
 _BEGINS = "NVRM: The NVIDIA GPU "
 _FOLLOWS = ("Data {", "Severity ")
 _WELL = "None"
+_DRIVER = "NVRM: "
 
 
 class Line(NamedTuple):
@@ -70,13 +71,22 @@ def _of_node(mine: Sequence[Line], heard: float) -> Iterator[Signal]:
     told = [each.finding for each in numbered]
     table = [known for known in TABLE if known.rule.word in whole]
     if table:
+        starts = _starts(mine)
         for line in mine:
             for finding in _logged(line, table):
-                if finding.code not in driver_messages.CODES or not driver_messages.explained(
-                    finding.component, told
-                ):
+                driver = finding.code in driver_messages.CODES
+                again = driver and driver_messages.explained(finding.component, told)
+                if not again and not starts.mismatched(finding):
                     yield _signal(line, finding, heard)
     yield from (_signal(each.line, each.finding, heard, ended=each.ended) for each in numbered)
+
+
+def _starts(mine: Sequence[Line]) -> driver_messages.Starts:
+    starts = driver_messages.Starts()
+    for line in mine:
+        if _DRIVER in line.text:
+            starts.take(f"{line.text}\n")
+    return starts
 
 
 def _logged(line: Line, table: Sequence[kernel_messages.Known]) -> Iterator[Finding]:

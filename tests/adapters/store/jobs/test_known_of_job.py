@@ -175,3 +175,15 @@ def test_what_was_too_much_is_said(stocked: Store, monkeypatch: pytest.MonkeyPat
     assert (second, third) == (dated, "Of the moves of 1 nodes only the newest 1 were read.")
     monkeypatch.setattr(looks, "MOST_FAILED", 200)
     assert known(stocked).left_out[:2] == ("Of 4 pauses of checks that failed only 2 were looked into.", dated)
+
+
+def test_what_came_and_went_shortly_before_the_end_is_told_though_most_answers_say_the_same(stocked: Store) -> None:
+    """Of answers that repeat one is read, and each that differs; a boot has the last look before it."""
+    record = ("nic.down", "eth0", "it is down", Remedy.RECORD)
+    for at in moments(9_000.0, 22_000.0):
+        flicker = [record] if at == 18_000.0 else []
+        booted = 18_700.0 if at >= 19_000.0 else 1_000.0
+        swept(stocked, answer(at, "nic_ports", *flicker), answer(at, "link_flaps", booted=booted), answer(at, "xid"))
+    found = known(stocked)
+    assert found.seen == (Seen("gpu-01", "nic_ports", *record, 18_000.0, 17_500.0),)
+    assert found.booted == (Booted("gpu-01", 18_700.0, 18_500.0),)

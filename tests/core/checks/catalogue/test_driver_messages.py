@@ -1,9 +1,16 @@
 """Did the GPUs' driver say something without an Xid?"""
 
+from dataclasses import replace
+
 import pytest
 
+from fleet_runner.core.checks.answers import about
 from fleet_runner.core.checks.parsers import nvidia_smi
+from fleet_runner.core.checks.pasted.text import Pasted
+from fleet_runner.core.checks.shared.driver_messages import MOST, Starts
 from fleet_runner.core.checks.verdicts import Remedy, Verdict
+from fleet_runner.core.faults.signals import kernel
+from fleet_runner.core.faults.signals.kernel import Line
 from tests.core.checks.catalogue.judging import judged, remedies
 from tests.core.checks.healthy import text_of
 
@@ -111,3 +118,59 @@ def test_a_fatal_nvlink_error_asks_for_a_reset_by_itself(registers: str, remedy:
 def test_others_may_quote_the_driver(line: str) -> None:
     """A process that writes to the kernel's log is not believed."""
     assert judged("xid", {"dmesg": f"{BOOT}{AT}systemd[1]: said: {line}\n"}).verdict is Verdict.PASS
+
+
+MISMATCHES = (
+    "NVRM: API mismatch: the client has the version 570.153.02, but\n               NVRM: this kernel module has",
+    "NVRM: _kgspFwContainerVerifyVersion: GSP firmware image version mismatch: got version 570.1, expected version 2",
+    "NVRM: GPU0 _kgspFwContainerVerifyVersion: GSP firmware image version unknown or malformed, expected version 1",
+)
+NO_FIRMWARE = f"NVRM: GPU {GPU}: RmInitAdapter failed! (0x61:0x56:1770)\n{AT}{STARTS[1]}"
+REFUSED = f"NVRM: GPU {GPU}: RmInitAdapter failed! (0x62:0x25:2015)"
+
+
+def of_log(log: str) -> dict[str, Remedy]:
+    """Return the codes and remedies of a log by the sweep, which pushed lines and a pasted log must tell alike."""
+    swept = remedies(judged("xid", {"dmesg": log}))
+    pushed = kernel.read([Line("gpu-07", line) for line in log.splitlines()], heard=1e9)
+    assert {each.code: each.remedy for each in pushed} == swept
+    pasted = Pasted("log")
+    pasted.feed(log)
+    assert {each.finding.code: each.finding.remedy for each in pasted.end().told} == swept
+    return swept
+
+
+@pytest.mark.parametrize("mismatch", MISMATCHES)
+@pytest.mark.parametrize("start", [NO_FIRMWARE, REFUSED])
+def test_files_of_two_versions_explain_that_a_gpu_does_not_start(mismatch: str, start: str) -> None:
+    """One cause is told once, and no reset is asked for that mends nothing; without the cause it is as it was."""
+    assert of_log(f"{BOOT}{AT}{mismatch}\n{AT}{start}\n") == {"gpu.driver_mismatch": Remedy.RECORD}
+    assert of_log(f"{BOOT}{AT}{start}\n") == {"gpu.driver_no_start": Remedy.RESET}
+
+
+@pytest.mark.parametrize(
+    "start",
+    [STARTS[0], STARTS[1], f"{NO_FIRMWARE}\n{AT}{STARTS[0]}",
+     f"NVRM: GPU 0000:2a:00.0: RmInitAdapter failed! (0x61:0x56:1770)\n{AT}{STARTS[0]}"],
+)  # fmt: skip
+def test_a_gpu_that_fails_by_itself_is_reset_beside_a_mismatch(start: str) -> None:
+    """A container's own libraries explain no timeout of a GPU; nor do another GPU's files."""
+    both = {"gpu.driver_mismatch": Remedy.RECORD, "gpu.driver_no_start": Remedy.RESET}
+    assert of_log(f"{BOOT}{AT}{MISMATCHES[0]}\n{AT}{start}\n") == both
+
+
+def test_a_mismatch_before_a_boot_explains_nothing_after_it() -> None:
+    pasted = Pasted("log")
+    pasted.feed(f"{BOOT}{AT}{MISMATCHES[0]}\n{BOOT}{AT}{NO_FIRMWARE}\n")
+    assert "gpu.driver_no_start" in {each.finding.code for each in pasted.end().told}
+
+
+def test_a_log_of_more_gpus_than_any_node_has_is_read() -> None:
+    starts = Starts()
+    for number in range(MOST + 2):
+        starts.take(f"NVRM: GPU {number:04x}:00:00.0: RmInitAdapter failed! (0x61:0x56:1770)\n")
+    starts.take("NVRM: API mismatch: the client has the version 1\n")
+    about_last = about("gpu-07", "gpu.driver_no_start", f"GPU {MOST - 1:04x}:00:00.0")
+    told = about_last(message="", remedy=Remedy.RESET)
+    assert starts.mismatched(told)
+    assert not starts.mismatched(replace(told, component=f"GPU {MOST:04x}:00:00.0"))

@@ -106,11 +106,11 @@ def test_amds_tools_are_said_not_to_be_read(text: str) -> None:
     assert "not read yet" in found.unsure[0]
 
 
-def test_messages_of_amds_driver_are_said_not_to_be_read() -> None:
-    found = read("[  12.000001] amdgpu 0000:05:00.0: amdgpu: GPU reset begin!\n[  13.000001] amdgpu: initialized\n")
-    assert found.unsure[0].startswith("1 message of amdgpu on this node may tell of faults and are not read yet")
-
-
-def test_an_event_log_with_a_clock_of_twelve_hours_is_read() -> None:
-    found = read("   1 | 11/21/2026 | 05:00:00 PM UTC | Memory #0x11 | Uncorrectable ECC | Asserted\n")
-    assert found.told[0].first == "2026-11-21 17:00:00"
+def test_messages_of_amds_driver_that_no_row_knows_are_said() -> None:
+    """Those that are known are findings, and how a reset went is no message of a fault."""
+    head = "[  12.000001] amdgpu 0000:05:00.0: amdgpu: "
+    found = read(f"{head}GPU reset begin!\n{head}MODE1 reset\n{head}GPU reset succeeded, trying to resume\n")
+    assert [each.finding.code for each in found.told] == ["amdgpu.reset"]
+    assert found.unsure == ()
+    found = read(f"{head}failed to halt cp gfx\n{head}GPU reset begin!\n")
+    assert found.unsure[0].startswith("1 message of amdgpu on this node may tell of faults and are not known")
