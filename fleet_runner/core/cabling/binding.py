@@ -5,9 +5,10 @@ somebody wrote on the node, or what it came with. Two ends that claim one port a
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
+from typing import NamedTuple
 
 from fleet_runner.core.cabling.directors import cables
 from fleet_runner.core.cabling.ends import (
@@ -18,7 +19,7 @@ from fleet_runner.core.cabling.ends import (
     switch_port,
     switch_ports,
 )
-from fleet_runner.core.cabling.links import Link, Port, each_link
+from fleet_runner.core.cabling.links import Link, LinkColumns, Port
 from fleet_runner.core.cabling.names import Names, Spoken, device_of, short
 from fleet_runner.core.cabling.numbering import numbered, unmapped_ports
 from fleet_runner.core.cabling.planes import whole_cables
@@ -68,6 +69,13 @@ class Bound:
     shared: tuple[str, ...] = ()
 
 
+class _Ends(NamedTuple):
+    """The ports that both ends of each link were found to be."""
+
+    near: list[Port]
+    far: list[Port]
+
+
 def bind(seen: Iterable[FabricLink], known: Names, unanswered: Iterable[FabricPort] = ()) -> Bound:
     """Return the seen links, and single ports, between ports as the design calls them, as far as it knows them."""
     told, doubted = whole_cables(cables(seen), known.guids)
@@ -90,12 +98,14 @@ def _bound(
     """Return what is seen; of an end whose description is in `shared` nothing but a GUID says which it is."""
     known = numbered(known, told)
     nameless: set[str] = set()
+    guids = known.guids.keys() & set(map(itemgetter(2), told.faces if known.guids else ()))
+    devices = {known.guids[guid].device for guid in guids}
     doubted = {at for at, face in enumerate(told.faces if shared else ()) if _is_doubted(face, known, shared)}
     switches = [
         switch_ports(face.name, face.guid, known) if face.kind == "SW" and at not in doubted else _NOBODY
         for at, face in enumerate(told.faces)
     ]
-    spoken = [numbers for _, numbers in switches]
+    spoken = _by_number(told.faces, switches, doubted, known)
 
     def bound(face: int, number: int) -> Port:
         name, kind, guid = told.faces[face]
@@ -103,7 +113,9 @@ def _bound(
             port = switch_port(name, number, switches[face])
         else:
             port = None if face in doubted else known.guids.get(guid) or adapter_port(name, number, known)
-        return port or _made_up(told.port(face, number), nameless)
+        port = port or _made_up(told.port(face, number), nameless)
+        devices.add(port.device)
+        return port
 
     words = {number: str(number) for number in {*told.near_ports, *told.far_ports}}
     near, far = (
@@ -113,23 +125,41 @@ def _bound(
         ]
         for faces, numbers in ((told.near, told.near_ports), (told.far, told.far_ports))
     )
-    ends = list(zip(near, far, strict=True))
+    ends = _Ends(near, far)
     ports = {*near, *far}
-    if len(ports) < 2 * len(ends):
+    doubled = len(ports) < 2 * len(near)
+    if doubled:
         ends = _undoubted(told, ends, known, nameless)
-        ports = {port for pair in ends for port in pair}
     rates = {rate: _rate(*rate) for rate in set(told.rates)}
-    links = dict(zip(each_link(ends), map(rates.__getitem__, told.rates), strict=True))
-    unknown = set(map(itemgetter(0), ports)).difference(known.spoken)
+    links = LinkColumns(*ends, list(map(rates.__getitem__, told.rates)), ports)
+    devices |= nameless
+    unknown = devices.difference(known.spoken)
     strangers = {port.device: end for end, port in _each(told, ends, unknown)}
     alone = frozenset(bind_end(end, known) for end in unanswered)
     said = _contradicted(told, ends, known) if known.guids else {}
     unmapped = unmapped_ports(told, known)
     names = tuple(sorted({name for name, _ in shared}))
     adapters = _unnamed_adapters(_each(told, ends, nameless), known)
+    every = dict(links) if doubled else links
     return Bound(
-        links, frozenset(nameless), strangers, *_by_guid(told, ends, known), alone, said, unmapped, adapters, names
+        every, frozenset(nameless), strangers, *_by_guid(told, ends, known), alone, said, unmapped, adapters, names
     )
+
+
+def _by_number(
+    faces: Sequence[Face], switches: Sequence[Spoken], doubted: Collection[int], known: Names
+) -> list[Mapping[str, Port]]:
+    """Return what each face's numbers are: of a switch all, of an adapter port 1 where it is told without a doubt."""
+    none: Mapping[str, Port] = {}
+    hosts = [face[0].rpartition(" ") for face in faces]
+    first = [
+        known.guids.get(face[2]) or known.spoken.get(host, none).get(adapter)
+        for face, (host, _, adapter) in zip(faces, hosts, strict=True)
+    ]
+    return [
+        numbers if face[1] == "SW" else {"1": port} if port and at not in doubted else none
+        for at, (face, (_, numbers), port) in enumerate(zip(faces, switches, first, strict=True))
+    ]
 
 
 def _is_doubted(face: Face, known: Names, shared: Collection[tuple[str, str]]) -> bool:
@@ -177,24 +207,20 @@ def _token(name: str, kind: str) -> str:
     return "" if kind == "SW" else name.rpartition(" ")[2].casefold()
 
 
-def _each(
-    told: FabricLinks, ends: Collection[tuple[Port, Port]], devices: Collection[str]
-) -> Iterator[tuple[FabricPort, Port]]:
+def _each(told: FabricLinks, ends: _Ends, devices: Collection[str]) -> Iterator[tuple[FabricPort, Port]]:
     """Yield every end that was found to be a port of some devices, with that port."""
-    for at, pair in enumerate(ends if devices else ()):
+    for at, pair in enumerate(zip(*ends, strict=True) if devices else ()):
         for port, faces, numbers in zip(pair, (told.near, told.far), (told.near_ports, told.far_ports), strict=True):
             if port.device in devices:
                 yield told.port(faces[at], numbers[at]), port
 
 
-def _of_faces(
-    told: FabricLinks, ends: Iterable[tuple[Port, Port]], faces: Collection[int]
-) -> Iterator[tuple[FabricPort, Port]]:
+def _of_faces(told: FabricLinks, ends: _Ends, faces: Collection[int]) -> Iterator[tuple[FabricPort, Port]]:
     """Yield every end of some faces with the port that it was found to be."""
     if not faces:
         return
-    rows = zip(told.near, told.near_ports, told.far, told.far_ports, ends, strict=True)
-    for face, number, other, other_number, (a, b) in rows:
+    rows = zip(told.near, told.near_ports, told.far, told.far_ports, *ends, strict=True)
+    for face, number, other, other_number, a, b in rows:
         if face in faces:
             yield told.port(face, number), a
         if other in faces:
@@ -202,7 +228,7 @@ def _of_faces(
 
 
 def _by_guid(
-    told: FabricLinks, ends: Iterable[tuple[Port, Port]], known: Names
+    told: FabricLinks, ends: _Ends, known: Names
 ) -> tuple[Mapping[Port, str], Mapping[Port, str], frozenset[Port]]:
     """Return what known GUIDs tell: `lost`, `renewed` and `certain` of Bound.
 
@@ -227,7 +253,7 @@ def _by_guid(
     return lost, renewed, certain
 
 
-def _contradicted(told: FabricLinks, ends: Iterable[tuple[Port, Port]], known: Names) -> dict[Port, Said]:
+def _contradicted(told: FabricLinks, ends: _Ends, known: Names) -> dict[Port, Said]:
     """Return what the descriptions of adapters say that are known by their GUIDs, where it is another port."""
     found: dict[Port, tuple[Port, FabricPort]] = {}
     faces = {at for at, face in enumerate(told.faces) if face.kind != "SW" and face.guid in known.guids}
@@ -239,18 +265,16 @@ def _contradicted(told: FabricLinks, ends: Iterable[tuple[Port, Port]], known: N
     return {port: Said(named, built.get(named, ""), end) for port, (named, end) in found.items()}
 
 
-def _undoubted(
-    told: FabricLinks, ends: Iterable[tuple[Port, Port]], known: Names, nameless: set[str]
-) -> list[tuple[Port, Port]]:
+def _undoubted(told: FabricLinks, ends: _Ends, known: Names, nameless: set[str]) -> _Ends:
     """Make ends up that claim a port which another end claims as well, unless a GUID speaks for them."""
     claims = {
-        end: port for each, pair in zip(told, ends, strict=True) for end, port in zip(each[:2], pair, strict=True)
+        end: port for each, *pair in zip(told, *ends, strict=True) for end, port in zip(each[:2], pair, strict=True)
     }
     counted = Counter(claims.values())
     for end, port in claims.items():
         if counted[port] > 1 and end.guid not in known.guids:
             claims[end] = _made_up(end, nameless)
-    return [(claims[each.a], claims[each.b]) for each in told]
+    return _Ends([claims[each.a] for each in told], [claims[each.b] for each in told])
 
 
 def _made_up(seen: FabricPort, nameless: set[str]) -> Port:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.explain import Kind
 from fleet_runner.core.cabling.judge import Verdicts
-from fleet_runner.core.cabling.links import Link
+from fleet_runner.core.cabling.links import Link, both_ends
 
 
 def own(links: Iterable[Link], switches: Collection[str]) -> list[Link]:
@@ -20,7 +20,7 @@ def own(links: Iterable[Link], switches: Collection[str]) -> list[Link]:
 
 def near(links: Iterable[Link], switches: Collection[str], seen: Bound, servers: frozenset[str]) -> list[Link]:
     """Return what a capture is held against: the designed links of the fabric's switches, and of all seen."""
-    return own(links, {*switches, *({port.device for each in seen.links for port in each} - servers)})
+    return own(links, {*switches, *({port.device for ends in both_ends(seen.links) for port in ends} - servers)})
 
 
 def narrowed(verdicts: Verdicts, mine: Collection[Link], switches: Collection[str]) -> Verdicts:

@@ -15,11 +15,13 @@ from fleet_runner.core.cabling.links import (
     Link,
     Port,
     PortTakenError,
+    both_ends,
     link,
     matching,
     replaced,
     undesigned,
     unplugged,
+    without,
 )
 from fleet_runner.core.cabling.misnamed import Mismatch, misnamed
 from fleet_runner.core.cabling.names import Names
@@ -122,13 +124,11 @@ def hold(  # noqa: PLR0913  what is held against each other, and what is known o
         observed, astray = _compared(expected, observed, unmapped, astray)
         settled = settle(expected, observed, astray, places.servers)
         others = set(settled.wrong)
-        there = dict(settled.links)
-        for joined in others:
-            del there[joined]
+        there = without(settled.links, others)
         strangers = observed.strangers.keys() - observed.nameless
         more = partial.untold(others, expected, places.servers, observed.strangers) if one_fabric else ()
         concerned = concerning(others.difference(more), expected, strangers, suspect.limit(count, share))
-        missing = unplugged(told, there, expected)
+        missing = unplugged(expected, there)
         ends = replaced(expected, missing, concerned)
     except PortTakenError as error:
         raise EvidenceError(str(error)) from error
@@ -181,7 +181,8 @@ def _mostly_there(designed: int, links: Collection[Link], wrong: Collection[Link
     """
     missing = designed - len(links) + len(wrong)
     others = frozenset(wrong)
-    mine = (each for each in links if (each.a.device in servers or each.b.device in servers) and each not in others)
+    ends = both_ends(links)
+    mine = (a for a, b in ends if (a.device in servers or b.device in servers) and link(a, b) not in others)
     return any(not suspect.hardly_named(missing, count) for count, _ in enumerate(chain((None,), mine)))
 
 

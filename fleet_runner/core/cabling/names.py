@@ -2,10 +2,11 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from operator import itemgetter
+from typing import NamedTuple
 
 from fleet_runner.core.cabling.directors import port_key
 from fleet_runner.core.cabling.links import Link, Port, far_ends
@@ -43,14 +44,15 @@ def names(
 ) -> Names:
     """Gather the names of designed ports.
 
-    `adapters` gives, by device, the interface of each adapter ("mlx5_0"), or of a switch's number. `spoken_of` tells
+    `adapters` gives, by device, the interface of each adapter ("mlx5_0"), or of a switch's number. `_answers` tells
     the other names. By the designed `links` ports are numbered whose names leave that open.
     """
     found: dict[str, list[Port]] = defaultdict(list)
     for port in ports:
         found[port[0]].append(port)
-    spoken = {device: spoken_of(mine) for device, mine in found.items()}
-    several = {device: told for device, mine in found.items() if (told := _ways(_interfaces(mine))) is not None}
+    sorts = {device: _sort_of(mine) for device, mine in found.items()}
+    spoken = {device: _spoken(found[device], sort) for device, sort in sorts.items()}
+    several = {device: sort.ways for device, sort in sorts.items() if sort.ways is not None}
     only = {device: mine[0] for device, mine in found.items() if len(mine) == 1}
     far = far_ends(tuple(links if several else ()))
     return declared(Names(spoken, guids, only, _whole(found), _folded(found), several, far=far), adapters)
@@ -69,12 +71,12 @@ def declared(known: Names, adapters: Mapping[str, Mapping[str, str]]) -> Names:
 
 def answered_by(ports: Iterable[Port]) -> Mapping[str, Port]:
     """Return a switch's ports by name, and by number where their names tell one way to count."""
-    mine = {port.interface: port for port in ports}
-    spoken = spoken_of(mine.values())
-    several = _ways(tuple(mine))
-    if several is None or len(several) != 1:
-        return spoken
-    return {**mine, **{str(number): mine[name] for name, number in several[0].items()}}
+    every = tuple(ports)
+    sort = _sort_of(every)
+    if sort.ways is None or len(sort.ways) != 1:
+        return _spoken(every, sort)
+    mine = {port.interface: port for port in every}
+    return {**mine, **{str(number): mine[name] for name, number in sort.ways[0].items()}}
 
 
 def _declared(
@@ -88,17 +90,29 @@ def _declared(
     return tuple(both) if numbers else found
 
 
-def _interfaces(ports: Iterable[Port]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(map(itemgetter(1), ports)))
+class _Sort(NamedTuple):
+    """What the ports of a device answer to: each name, and the place of its port; devices of a sort have the same.
+
+    `ways` are those to number the ports; None where their last numbers are the only one.
+    """
+
+    told: tuple[str, ...]
+    places: tuple[int, ...]
+    ways: tuple[Numbering, ...] | None
+
+
+def _sort_of(ports: Iterable[Port]) -> _Sort:
+    return _sort(tuple(map(itemgetter(1), ports)))
 
 
 @lru_cache(maxsize=256)
-def _ways(interfaces: tuple[str, ...]) -> tuple[Numbering, ...] | None:
-    """Return the ways to number a device's ports; None where their last numbers are the only one."""
-    found = ways(interfaces)
-    spoken = dict(zip(*_answers(interfaces), strict=True))
-    plain = len(found) == 1 and all(spoken.get(str(number)) == name for name, number in found[0].items())
-    return None if plain and len(found[0]) == len(interfaces) else found
+def _sort(interfaces: tuple[str, ...]) -> _Sort:
+    places = {name: at for at, name in enumerate(interfaces)}
+    answers = _answers(places)
+    found = ways(tuple(places))
+    plain = len(found) == 1 and all(answers.get(str(number)) == name for name, number in found[0].items())
+    several = None if plain and len(found[0]) == len(places) else found
+    return _Sort(tuple(answers), tuple(map(places.__getitem__, answers.values())), several)
 
 
 def _whole(devices: Iterable[str]) -> dict[str, str]:
@@ -142,21 +156,17 @@ def device_of(name: str, known: Names) -> Spoken:
     return (found, known.spoken[found]) if found else (name, {})
 
 
-def spoken_of(ports: Iterable[Port]) -> dict[str, Port]:
-    """Return a device's ports by the names that they answer to.
+def _spoken(ports: Sequence[Port], sort: _Sort) -> dict[str, Port]:
+    return dict(zip(sort.told, map(ports.__getitem__, sort.places), strict=True))
+
+
+def _answers(interfaces: Iterable[str]) -> dict[str, str]:
+    """Return the names that a device's ports answer to, each with the port's own.
 
     Each answers to its own name and, where no other of its device ends in the same number, to that number ("swp7",
     "1/7" and "7" are one port). Where what stands before the number counts as well ("1/1", "2/2"), nobody knows which
     port of the fabric is which.
     """
-    mine = {port[1]: port for port in ports}
-    told, interfaces = _answers(tuple(mine))
-    return dict(zip(told, map(mine.__getitem__, interfaces), strict=True))
-
-
-@lru_cache(maxsize=64)
-def _answers(interfaces: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return each name that one of the interfaces answers to, and that one: devices of a sort have the same."""
     ends = {each: found for each in interfaces if (found := _NUMBER.search(each))}
     heads = {each: each[: found.start()] for each, found in ends.items()}
     alike = Counter(_DIGITS.sub("0", head) for head in set(heads.values()))
@@ -167,5 +177,4 @@ def _answers(interfaces: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, .
         if counted[int(found[1])] == 1 and alike[_DIGITS.sub("0", heads[each])] == 1
     }
     keys = {key: each for each in interfaces if (key := port_key(each))}
-    answers = numbers | keys | {each: each for each in interfaces}
-    return tuple(answers), tuple(answers.values())
+    return numbers | keys | {each: each for each in interfaces}

@@ -35,12 +35,14 @@ class Unjudged(NamedTuple):
 
 
 def sort(
-    unbound: Iterable[Link],
+    unbound: Collection[Link],
     expected: Mapping[Port, Port],
     servers: Collection[str],
     strangers: Mapping[str, FabricPort],
 ) -> Unjudged:
     """Sort links that the design does not know. `strangers` gives an end of each device that it does not have."""
+    if not unbound:
+        return Unjudged()
     devices = set(map(itemgetter(0), expected))
     switches = _switches(expected, servers, strangers)
     beside, uplinks, outside = list[tuple[Port, Port]](), list[Link](), list[Link]()

@@ -43,7 +43,7 @@ def planes_of(rate: str) -> frozenset[int]:
 def whole_cables(seen: Iterable[FabricLink], known: Collection[str] = ()) -> Whole:
     """Return the links with one for all planes of a cable. A GUID that is `known` stays, whichever ASIC's it is."""
     links = columns(seen)
-    planar = _planar({face.name for face in links.faces})
+    planar = _planar({face[0] for face in links.faces if "/U" in face[0]})  # next to none has an ASIC's number
     single = _single(links)
     if not planar and not single:
         return Whole(links, ())

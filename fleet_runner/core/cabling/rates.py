@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from fleet_runner.core.cabling.links import Link
+from fleet_runner.core.cabling.links import Link, rates_of
 
 LANE_GBPS = {
     "SDR": 2.5, "DDR": 5.0, "QDR": 10.0, "FDR10": 10.3, "FDR": 14.1, "EDR": 25.8, "HDR": 53.1, "NDR": 106.3,
@@ -54,7 +54,7 @@ def degraded(
     "sw7p2s1" a half). A link that is faster than that is no fault, one whose rate is not known is not judged, and
     servers of a kind all of whose links have half the lanes are behind splitters.
     """
-    rates = {rate: gbps(rate) for rate in set(there.values())}
+    rates = {rate: gbps(rate) for rate in set(rates_of(there))}
     designed = {kind: designed_rate(kind) for kind in {"", *kinds.values()}}
     if len(rates) == 1 and max(map(gbps, designed.values())) <= max(rates.values()):
         return ()

@@ -60,7 +60,7 @@ def rails(servers: int = 4, count: int = 4) -> tuple[Link, ...]:
 
 
 @st.composite
-def stories(draw: st.DrawFn, kinds: Iterable[Mishap] = tuple(Mishap), most: int = 12) -> Story:
+def stories(draw: st.DrawFn, kinds: Iterable[Mishap] = tuple(Mishap)) -> Story:
     """Draw a design and mishaps on distinct cables; at least one cable of every device stays as it is."""
     designed = rails(draw(st.integers(2, 12)), draw(st.integers(2, 8)))
     untouched = _one_each(designed)
@@ -68,7 +68,7 @@ def stories(draw: st.DrawFn, kinds: Iterable[Mishap] = tuple(Mishap), most: int 
     observed = set(designed)
     mishaps: list[Mishap] = []
     touches = 0
-    for number, mishap in enumerate(draw(st.lists(st.sampled_from(list(kinds)), max_size=most))):
+    for number, mishap in enumerate(draw(st.lists(st.sampled_from(list(kinds)), max_size=12))):
         take = NEEDS[mishap] + (draw(st.integers(0, 3)) if mishap is Mishap.ROTATE else 0)
         if take <= len(left):
             cables, left = left[:take], left[take:]

@@ -24,8 +24,8 @@ TYPES: dict[str, list[str]] = {
     "Z9864F-ON": [f"Eth1/{number}" for number in range(1, 65)],
     "N9K-C9364D-GX2A": [f"Ethernet1/{number}" for number in range(1, 67)],
 }
-"""By device type: the name of port 1, 2 …, as the library's definitions have them; it has none for the Z9864F-ON,
-whose ports are called here as SONiC's standard names do."""
+"""By device type: the name of port 1, 2 …, as the library's definitions have them; its QM9700 lacks P22.1 and P23.0.
+It has none for the Z9864F-ON, whose ports are called here as SONiC's standard names do."""
 
 EXTRAS = {"7060X6-64PE": ("SFP+1", "SFP+2"), "Q3400-RA": ("fnm1",)}
 """Other ports of the definitions, which no cable of the fabric is plugged into."""

@@ -4,7 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.cabling.links import Link, Port, PortTakenError, link, matching
+from fleet_runner.core.cabling.links import (
+    Link,
+    LinkColumns,
+    Port,
+    PortTakenError,
+    both_ends,
+    link,
+    matching,
+    rates_of,
+    undesigned,
+    unplugged,
+    without,
+)
 from tests.core.cabling.fabrics import matchings
 
 PORTS = st.builds(Port, st.text(max_size=3), st.text(max_size=3))
@@ -37,3 +49,34 @@ def test_a_cable_onto_its_own_port_is_refused() -> None:
     port = Port("leaf-1", "7")
     with pytest.raises(PortTakenError, match="leaf-1 7 has two cables"):
         matching([link(port, port)])
+
+
+RATES = st.sampled_from(["4x NDR", "2x NDR", ""])
+
+
+@st.composite
+def columns(draw: st.DrawFn) -> LinkColumns:
+    """Draw links by columns, each with its ends in any order."""
+    ends = [each if draw(st.booleans()) else each[::-1] for each in draw(matchings())]
+    near, far = [each[0] for each in ends], [each[1] for each in ends]
+    return LinkColumns(near, far, [draw(RATES) for _ in ends], {*near, *far})
+
+
+@given(columns(), matchings())
+def test_links_by_columns_are_what_a_dict_of_them_is(links: LinkColumns, design: tuple[Link, ...]) -> None:
+    """Also where one is plugged into the same ports otherwise than designed."""
+    told = dict(links.items())
+    expected = matching(design)
+    assert links == told
+    assert [links[each] for each in links] == list(rates_of(links))
+    assert list(told) == [link(*ends) for ends in both_ends(links)]
+    assert list(told.values()) == list(rates_of(links))
+    assert len(links) == len(told)
+    assert links.keys() == told.keys()
+    wrong = undesigned(links, expected)
+    assert wrong == undesigned(told, expected) == [each for each in told if each not in design]
+    right = without(links, wrong)
+    assert right == without(told, wrong) == {each: told[each] for each in told if each in design}
+    missing = unplugged(expected, right)
+    assert len(missing) == len(set(missing))
+    assert set(missing) == set(unplugged(expected, dict(right))) == set(design) - told.keys()

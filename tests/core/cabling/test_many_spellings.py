@@ -47,6 +47,7 @@ def spelled_stories(draw: st.DrawFn) -> Spelled:
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(3600)  # minutes, and more where the machine does other things at night
 @pytest.mark.parametrize("form", INFINIBAND)
 @settings(max_examples=FABRICS // len(INFINIBAND), deadline=None, suppress_health_check=SLOW)
 @given(spelled_stories(), noise, st.sampled_from(["\n", "\r\n", "\r\r\n"]))
