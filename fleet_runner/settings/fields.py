@@ -66,7 +66,7 @@ class Settings(BaseModel):
         default=False, description="take what people ask for in the field fleet_wish of a node's page in the NetBox"
     )
     netbox_webhook_url: str = Field(
-        "", description="where the NetBox reaches the listener (https://fleet.example:8490), to tell of requests"
+        "", description="where the NetBox reaches the listener (https://fleet.example:8490), to report requests"
     )
     netbox_webhook_secret: Path | None = Field(
         None, description="file with the secret that the NetBox signs its webhooks with, 0600"

@@ -63,7 +63,7 @@ WISHES: Mapping[str, Wish] = {
     "release": Wish("Release", "The hold ends, or else the planned work: automation continues."),
     "maintenance": Wish("Maintenance", "Planned work begins: checks continue, and no remedy follows."),
     "cancel": Wish(
-        "Cancel the remedy", "The pending remedy is cancelled; the same fault triggers none until it is gone."
+        "Cancel the remedy", "The pending remedy is cancelled; the same fault triggers none until it has cleared."
     ),
     "debug": Wish("Debug", "A person works on it in place."),
     "retry": Wish(

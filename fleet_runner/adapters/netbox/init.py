@@ -38,7 +38,7 @@ class Done:
 
 
 def survey(client: Client, wanted: Sequence[RequiredObject]) -> Survey:
-    """Look at a NetBox and change nothing. Raises SourceError where it cannot be looked at at all."""
+    """Look at a NetBox and change nothing. Raises SourceError where it cannot be read at all."""
     version = client.version()
     found: dict[Kind, list[Json]] = {}
     for kind in dict.fromkeys(want.kind for want in wanted):

@@ -105,7 +105,7 @@ def look(settings: Settings, batch_id: str) -> Look:
     """
     reap()
     folder = _folder(settings, batch_id)
-    with files(f"batch {batch_id} cannot be looked at"):
+    with files(f"batch {batch_id} cannot be read"):
         started = (folder / batch_folder.STARTED).exists()
         held = batch_folder.locked(folder)
         ended = batch_folder.read_rc(folder)
@@ -124,7 +124,7 @@ def look(settings: Settings, batch_id: str) -> Look:
         )
     forget_environment(folder)
     return Look(
-        BatchState.LOST, detail=f"It was started and nobody saw its end; {folder / batch_folder.LOG} says how far."
+        BatchState.LOST, detail=f"It was started, and no end was seen; {folder / batch_folder.LOG} says how far."
     )
 
 

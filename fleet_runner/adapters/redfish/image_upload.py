@@ -180,7 +180,7 @@ def _post(
         try:
             uri = at.wire.own(urljoin(at.wire.url + uri, reply.headers.get("Location", "")), anywhere=True)
         except BmcError as error:
-            raise BmcRefused(f"{error}; nothing was taken: look at where the BMC takes images") from error
+            raise BmcRefused(f"{error}; nothing was accepted: check where the BMC accepts images") from error
     raise BmcRefused(f"{at.wire.url} points an image on more than {MOST_REDIRECTS} times; look at the BMC")
 
 

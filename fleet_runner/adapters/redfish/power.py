@@ -82,5 +82,5 @@ def drain(bmc: Bmc, alive: Callable[[], None], pause: Callable[[float], None] = 
         except BmcError as error:
             if time.monotonic() > deadline:
                 raise BmcError(
-                    f"{bmc.url}: all power was taken away, and it does not answer after {BACK_SECONDS:g} s: {error}"
+                    f"{bmc.url}: power was cut, and it does not answer after {BACK_SECONDS:g} s: {error}"
                 ) from error

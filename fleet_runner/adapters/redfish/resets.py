@@ -84,7 +84,7 @@ def ac_drain(of: Bmc) -> None:
         _ways(of, _others(of, system, set(enclosures)))
     )
     if not ways:
-        raise NotOfferedError(f"{of.url} offers no way to take all power away over Redfish")
+        raise NotOfferedError(f"{of.url} cannot cut all power over Redfish")
     _first_taken(of, ways)
 
 

@@ -62,9 +62,9 @@ def history(store: Store, word: str) -> tuple[Line, ...]:
 
 
 def _jobs(settings: Settings, since: float, until: float) -> tuple[Jobs | None, str]:
-    """Return what the scheduler tells of jobs, or why it tells nothing."""
+    """Return what the scheduler reports of jobs, or why it tells nothing."""
     if settings.scheduler != "slurm":
-        return None, "only Slurm tells it, and the scheduler is not slurm"
+        return None, "only Slurm reports it, and the scheduler is not slurm"
     try:
         return slurm_jobs.read(since, until - WINDOW * DAY, until), ""
     except SchedulerError as error:

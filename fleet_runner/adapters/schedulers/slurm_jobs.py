@@ -19,7 +19,7 @@ Answer = TypeVar("Answer")
 
 log = structlog.get_logger()
 
-NO_LINE = "Slurm tells no job's command line (SubmitLine, 21.08 or later)"
+NO_LINE = "Slurm reports no command line of jobs (SubmitLine, 21.08 or later)"
 
 ENDED = "COMPLETED,FAILED,TIMEOUT,OUT_OF_MEMORY,NODE_FAIL"
 

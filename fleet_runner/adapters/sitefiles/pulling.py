@@ -85,9 +85,9 @@ def _prove(fleet: Fleet, texts: Mapping[str, str], source: str) -> None:
             found = load(Path(name))
         except SourceError as error:
             text = str(error).replace(f"{name}{os.sep}", "").replace(name, "site files")
-            raise SourceError(f"{source}: cannot be told in site files; correct it in NetBox: {text}") from None
+            raise SourceError(f"{source}: cannot be written to site files; correct it in NetBox: {text}") from None
     if (slip := _difference(_bare(fleet), _bare(found))) is not None:
-        raise SourceError(f"{source}: {slip} cannot be told in site files as it is; correct it in NetBox")
+        raise SourceError(f"{source}: {slip} cannot be written to site files as it is; correct it in NetBox")
 
 
 def _bare(fleet: Fleet) -> Fleet:

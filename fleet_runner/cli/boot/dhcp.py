@@ -71,7 +71,7 @@ def dhcp(
 
 def _described(found: Settings, file: Path) -> Networks:
     if not found.boot_url:
-        raise SettingsError("boot_url is not set; DHCP tells nodes where the boot service is, so set it first")
+        raise SettingsError("boot_url is not set; DHCP gives nodes the address of the boot service, so set it first")
     parsed = _parsed(file)
     try:
         return read(parsed, found.boot_url, str(found.boot_loaders))

@@ -66,7 +66,7 @@ def reset(
 ) -> None:
     """Close the circuit breaker: waiting nodes follow within the budget; only new failures open it again."""
     if not reason.strip():
-        raise FleetError("--reason is empty; say what the nodes had in common, and that it is gone")
+        raise FleetError("--reason is empty; say what the nodes had in common, and that it is fixed")
     with opened() as (_, store):
         if store.reset_breaker(by or whoami(), reason.strip(), time.time()):
             console.print("closed: the waiting nodes follow, within the budget")

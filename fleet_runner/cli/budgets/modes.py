@@ -102,7 +102,7 @@ def _say(mode: Mode | None, asked: ModeRequest, whose: tuple[str, str], *, dry_r
     if not asked.places:
         raise FleetError("no place is given; use --node, --rack, --device-type, --tenant, --site or --fleet")
     if not reason:
-        raise FleetError("--reason is empty; say why, for whoever looks at 3 a.m.")
+        raise FleetError("--reason is empty; say why, for the person on call")
     with opened(create=True) as (settings, store):
         fleet, said = store.placed(Reader(settings)()), store.modes()
         _check(fleet, asked.places)

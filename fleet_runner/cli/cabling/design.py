@@ -173,10 +173,10 @@ class Design:
     def _judge_ethernet(self, seen: Neighbours, fabric: Fabric | None) -> tuple[Verdicts, str]:
         """Judge what devices hear; of a fabric only its own links, without those that need not be heard."""
         if fabric is not None and fabric.kind != ETHERNET:
-            raise FleetError(f"{seen.label}: LLDP tells of Ethernet, {fabric.name} is InfiniBand; leave --fabric out")
+            raise FleetError(f"{seen.label}: LLDP is about Ethernet, {fabric.name} is InfiniBand; leave --fabric out")
         wire = self.ethernet
         if not wire.links:
-            raise FleetError(f"{seen.label}: LLDP tells of Ethernet, and the design has no Ethernet cable")
+            raise FleetError(f"{seen.label}: LLDP is about Ethernet, and the design has no Ethernet cable")
         heard = self._heard(seen)
         links = paired(wire.links, self.bundles, self.bound(seen).links) if self.bundles else wire.links
         here, one, share = self.places, self.fleet is None, self.share

@@ -118,7 +118,7 @@ def _print(found: Answer, words: str, places: Places) -> None:
         _tell(each, places)
     unknown(found.untold)
     if not found.told:
-        sure = "no fault that can be told" if found.untold else "no fault"
+        sure = "no fault in what could be judged" if found.untold else "no fault"
         console.print(f"{sure}{f' at {printable(words)}' if words else ''} in {found.looked}", markup=False)
 
 

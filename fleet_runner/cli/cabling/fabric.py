@@ -25,8 +25,8 @@ from fleet_runner.settings import Settings
 WORDS: dict[Worth, str] = {
     Worth.TICKET: "its ticket opens at the next tick",
     Worth.ONCE: "seen once: a second sweep must see it before a ticket opens",
-    Worth.UNSURE: "no ticket: the sweep could not tell what it touches",
-    Worth.KEPT: "recorded: nobody needs to do anything",
+    Worth.UNSURE: "no ticket: the sweep could not decide it",
+    Worth.KEPT: "recorded: no action needed",
 }
 """What follows from a fault without a ticket; of an excused one, whom it touches says it."""
 
@@ -123,7 +123,7 @@ def _when(view: View, due: float, why: str, now: float) -> str:
     if view.run is not None:
         return f"run {view.run.id} is under way ({view.run.reason.removesuffix('.')})"
     if _paused(view):
-        return f"none by itself; {why}"
+        return f"none automatically; {why}"
     if view.status is not None and not view.observers:
         return "when a node with a port in the fabric is in service; nothing can read it now"
     if view.status is None:

@@ -63,7 +63,7 @@ def _proposed(should: Design, observed: list[Path]) -> Proposal:
     seen = from_files(observed)
     if isinstance(seen, Neighbours):
         raise FleetError(
-            f"{seen.label}: LLDP tells names itself; name what ibnetdiscover or iblinkinfo of a fabric wrote"
+            f"{seen.label}: LLDP has names already; name what ibnetdiscover or iblinkinfo of a fabric wrote"
         )
     types = {name: device.device_type for name, device in should.fleet.devices.items()} if should.fleet else {}
     links = called(seen.discovery.links, should.aliases)

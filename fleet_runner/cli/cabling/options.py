@@ -43,7 +43,7 @@ def both_files(expected: Sequence[Path] | None, observed: Sequence[Path] | None)
     file = next((each for each in expected or () if each.is_file()), None)
     if file is not None and not observed:
         raise FleetError(
-            f"--observed is missing: {file} is a file, so name what the fabric said, too; without both options"
+            f"--observed is missing: {file} is a file, so name the capture of the fabric, too; without both options"
             " the source of truth is compared with what sweeps saw"
         )
 

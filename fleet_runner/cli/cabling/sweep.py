@@ -113,7 +113,7 @@ def _why_it_ticks(settings: Settings, store: Store) -> str:
     here = "a process of this machine" if served(settings) else ""
     slow = store.deciding() if store.shared else here
     if not slow:
-        return "nobody serves, so this command ticks until the sweep has ended"
+        return "no runner serves, so this command ticks until the sweep has ended"
     return f"{slow} has not come to it in {age(_patience(settings))}, so this command ticks, too, where it may"
 
 

@@ -130,7 +130,7 @@ def unknown(sentences: Iterable[str]) -> None:
 def _uncertain(verdicts: Verdicts) -> None:
     told = [str(doubt) for doubt in verdicts.doubts[:SHOWN]]
     if len(verdicts.doubts) > SHOWN:
-        told.append(f"and {len(verdicts.doubts) - SHOWN} more links at whose ends nobody says what they are")
+        told.append(f"and {len(verdicts.doubts) - SHOWN} more links whose ends are unknown")
     if verdicts.shared:
         listed = ", ".join(map(repr, verdicts.shared[:ADAPTERS]))
         told.append(f"two devices use one name, told in two spellings: {listed}; rename one of them, move no cable")
@@ -139,7 +139,7 @@ def _uncertain(verdicts: Verdicts) -> None:
         told.append(f"no data about {links}, the first: {says(verdicts.silent[0])}")
     told += [
         f"the cables of {device} are off by as many ports: its ports are counted otherwise, or all of its cables are"
-        " plugged wrong, which one look at a plug tells; no cable of it is compared"
+        " plugged wrong, which one look at a plug shows; no cable of it is compared"
         for device in verdicts.shifted
     ]
     if verdicts.unmapped:

@@ -133,7 +133,7 @@ def _silent(answers: Answers, name: str) -> str:
     """Say why a node gave no answer; "" where it gave one. What was not asked of it has none."""
     if answers.of(name):
         unasked = all(line.result.verdict is Verdict.SKIPPED for line in answers.of(name))
-        return "SKIPPED  nothing was asked of it, so nothing is known" if unasked else ""
+        return "SKIPPED  no check ran, so nothing is known" if unasked else ""
     end = answers.end(name)
     if end is None:
         return "UNKNOWN  Ansible did not reach it; is it in the inventory that the settings name?"

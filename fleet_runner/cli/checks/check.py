@@ -56,7 +56,7 @@ def listing(
     for check in found:
         table.add_row(check.name, Text(page.kind(check), style="magenta" if check.active else ""), check.question)
     console.print(table)
-    console.print(f"{len(found)} checks; fleet-runner check show NAME tells one", style="dim")
+    console.print(f"{len(found)} checks; fleet-runner check show NAME explains one", style="dim")
 
 
 @app.command()

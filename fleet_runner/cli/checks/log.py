@@ -83,7 +83,7 @@ def _tell(read: Sequence[Read]) -> None:
         _listed(head, [each for each in told if each.group is group])
     unsure = list(dict.fromkeys(sentence for one in read for sentence in one.unsure))
     if unsure:
-        _head("Cannot be told from this")
+        _head("Not decidable from this")
     for sentence in unsure[:MOST]:
         _indented(printable(sentence), 2)
     if any(not one.useless for one in read):
@@ -105,10 +105,8 @@ def _conclusion(asking: Sequence[Told], read: Sequence[Read]) -> str:
         return "Nothing could be judged. Nothing was changed or stored."
     lines = counted(sum(one.lines for one in usable), "line")
     found = counted(len(asking), "finding")
-    asks = (
-        f"{found} {'asks' if len(asking) == 1 else 'ask'} for an action" if asking else "Nothing asks for an action"
-    )
-    open_ = ", but not everything can be told" if any(one.unsure for one in usable) else ""
+    asks = f"{found} {'asks' if len(asking) == 1 else 'ask'} for an action" if asking else "No action needed"
+    open_ = ", but some questions stay open" if any(one.unsure for one in usable) else ""
     return f"{asks} in {lines}{open_}. Nothing was changed or stored."
 
 

@@ -26,7 +26,7 @@ MEANINGS = {
 
 NEXT = {
     State.FIRMWARE: "fleet-runner serve continues it",
-    State.FIRMWARE_FAILED: "nothing goes on with it: look at the BMC, then `fleet-runner retry {node}`, which does;"
+    State.FIRMWARE_FAILED: "no run continues it: check the BMC, then `fleet-runner retry {node}`, which does;"
     " or `fleet-runner firmware settle {node}`",
 }
 """What becomes of an open flash that nobody is at, by the state of its node."""

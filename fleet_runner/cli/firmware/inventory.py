@@ -56,7 +56,7 @@ def _table(entries: list[Entry], mine: dict[str, Component]) -> Table:
         named = f" ({printable(entry.name)})" if entry.name and entry.name != entry.id else ""
         table.add_row(
             Text(printable(entry.id)).append(named, style="dim"),
-            printable(entry.version) or "not told",
+            printable(entry.version) or "not reported",
             row.name if row else "-",
             _word(entry, row),
         )

@@ -23,8 +23,8 @@ MOST_SECONDS = 86_400.0
 _SPAN = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(s|min|m|h)")
 
 WHAT_IT_MEANS = (
-    "To settle it is to say: the BMC is not writing it any more, and nobody is sending it. If it is, what follows can"
-    " ruin the node. The BMC's own pages, or its tasks over Redfish, tell."
+    "Settle a flash only if the BMC does not write the image any more, and nobody sends it: otherwise what follows"
+    " can ruin the node. Check the BMC's own pages, or its tasks over Redfish, first."
 )
 
 

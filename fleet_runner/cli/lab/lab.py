@@ -35,7 +35,7 @@ HERE = Path("lab")
 @app.command()
 def up(
     folder: Dir = HERE,
-    servers: Annotated[int | None, typer.Option(help="GPU servers of a new lab; 8 unless told.")] = None,
+    servers: Annotated[int | None, typer.Option(help="GPU servers of a new lab; default: 8.")] = None,
     boot_seconds: Annotated[float, typer.Option(min=0.0, help="How long a boot takes in a new lab.")] = 1.5,
     boot_service: Annotated[
         bool, typer.Option(help="Nodes of a new lab boot through the boot service, or as at a site that has none.")
@@ -124,7 +124,7 @@ def bmc(
     count: Annotated[int, typer.Option(help="How many BMCs.")] = 1,
     port: Annotated[int, typer.Option(help="The first one's port; 0 takes whichever are free.")] = 0,
     credentials: Annotated[
-        Path | None, typer.Option(help="A file of mode 0600 with username and password; made up unless told.")
+        Path | None, typer.Option(help="A file of mode 0600 with username and password; default: generated.")
     ] = None,
     rules: Annotated[Path | None, typer.Option(help="A YAML file of what goes wrong.")] = None,
     seed: Annotated[int, typer.Option(help="What chance in rules starts from.")] = 0,

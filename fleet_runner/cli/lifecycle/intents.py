@@ -44,7 +44,9 @@ maintenance = _command(
     "Start planned work on a node: checks continue, and no remedy follows until it is released.",
 )
 release = _command(IntentKind.RELEASE, "End a hold, or planned work if the node is not held.")
-cancel = _command(IntentKind.CANCEL, "Cancel a pending remedy; the same fault has no consequence until it is gone.")
+cancel = _command(
+    IntentKind.CANCEL, "Cancel a pending remedy; the same fault triggers no remedy until it has cleared."
+)
 reboot = _command(
     IntentKind.REBOOT, "Reboot a production node when it is idle, and verify it before it serves again."
 )

@@ -34,7 +34,7 @@ from fleet_runner.settings import Settings, load, origin
 if TYPE_CHECKING:
     from fleet_runner.services.signals.thread import Beside
 
-STAND_BY = "another process serves the same state already; this one stands by"
+STAND_BY = "another process serves the same state already; this one is on standby"
 
 
 def tick(json: Annotated[bool, typer.Option("--json", help="print JSON instead of text")] = False) -> None:

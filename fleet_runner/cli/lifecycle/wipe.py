@@ -75,7 +75,7 @@ def _look(settings: Settings, nodes: list[str]) -> None:
     argv, more = look_command(settings, nodes)
     answer = subprocess.run(argv, env={**os.environ, **more}, cwd=settings.project_dir, check=False)  # noqa: S603  no shell, our own program
     if answer.returncode:
-        errors.print(f"the look ended with {answer.returncode}; nothing was erased or requested")
+        errors.print(f"the reading ended with {answer.returncode}; nothing was erased or requested")
         raise typer.Exit(Exit.TROUBLE)
 
 

@@ -46,5 +46,5 @@ def _expected(each: Expected, now: float) -> None:
 def _mark(days: Days | None) -> str:
     if days is None:
         return ""
-    latest = f"{days.latest:.0f}" if days.latest is not None else "nobody knows"
+    latest = f"{days.latest:.0f}" if days.latest is not None else "unknown"
     return f", {days.likely:.0f} d to its mark ({days.soonest:.0f} to {latest})"

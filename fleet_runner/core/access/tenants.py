@@ -105,7 +105,7 @@ PLANNED: Mapping[str, str] = {
 
 UNDER = (
     (Condition.MAINTENANCE, "planned work", "Planned work is under way on it."),
-    (Condition.HELD, "being looked at", "Our people look at it; until they are done nothing is changed."),
+    (Condition.HELD, "being inspected", "Our staff inspect it; until they are done nothing is changed."),
 )
 """What people do to a node, whatever its state: in a few words, and in a sentence."""
 

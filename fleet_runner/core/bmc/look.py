@@ -188,7 +188,7 @@ def _sensed(tree: Tree) -> Sensed:
         _speed(speeds[0]) if speeds else "",
         _speed(speeds[-1]) if speeds else "",
         tuple(f"{printable(name)} {now:g} C, {left:g} below its limit" for left, name, now in near[:WARMEST]),
-        tuple(printable(name) or "a sensor without a name" for name in silent),
+        tuple(printable(name) or "a sensor with no name" for name in silent),
     )
 
 

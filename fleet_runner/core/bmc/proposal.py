@@ -71,7 +71,7 @@ def node(tree: Tree, where: str, now: float | None = None) -> Node:
     told += _sensors(tree)
     return Node(
         name=who.serial or line(where),
-        day=f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}" if at is not None else "a day that its clock does not tell",
+        day=f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}" if at is not None else "an unknown day",
         model=who.model,
         told=tuple(told),
         firmware=parts.entries(tree),
@@ -100,8 +100,8 @@ def proposed(nodes: Sequence[Node]) -> str:
 
 def _head(nodes: Sequence[Node], model: str, slug: str) -> Iterator[str]:
     yield "---"
-    yield f"# Proposed from what the BMCs of {_count(len(nodes), 'node')} say; read it before you use it."
-    yield f"# Device type {line(model) or 'not told: name it yourself'}, slug {slug}."
+    yield f"# Proposed from what the BMCs of {_count(len(nodes), 'node')} report; review it before use."
+    yield f"# Device type {line(model) or 'not reported: fill it in'}, slug {slug}."
     file = f"inventory/group_vars/{group_name('device_type', slug)}.yml"
     yield f"# Save it as {file}; then: fleet-runner firmware check"
     for each in nodes:
@@ -156,12 +156,12 @@ def _firmware(nodes: Sequence[Node], model: str) -> Iterator[str]:
             yield f"        inventory_name: {_yaml(row.called)}"
         if row.count > 1:
             yield f"        count: {row.count}"
-        yield f"        target: {_yaml(row.version)} # {_found(nodes)}, not a maker's recommendation"
+        yield f"        target: {_yaml(row.version)} # {_found(nodes)}, not a vendor's recommendation"
     pinned = {entry.id for row in rows for entry in common if _joins(row, entry)}
     for entry in common:
         if entry.id not in pinned:
             which = f"{line(entry.id)} ({line(entry.name)})"
-            yield f"  # firmware {which} is not pinned: others of that name have another version"
+            yield f"  # firmware {which} is not pinned: other entries of that name have another version"
     for each in ids:
         if each not in kept:
             versions = [one[each].version or "no version" if each in one else "not listed" for one in by_id]
@@ -187,7 +187,7 @@ def _rest(nodes: Sequence[Node]) -> Iterator[str]:
     for note in dict.fromkeys(note for node in nodes for note in node.notes):
         which = [node.name for node in nodes if note in node.notes]
         yield f"  # {line(note)}{f' ({line(_names(which))})' if len(which) < len(nodes) else ''}"
-    yield "  # Not proposed, as no BMC tells it: network, hca, limits of tests under load, kernel and services."
+    yield "  # Not proposed, as no BMC reports it: network, hca, limits of tests under load, kernel and services."
 
 
 def _cpus(mine: Sequence[Device]) -> Iterator[Told]:
@@ -251,14 +251,14 @@ def _sensors(tree: Tree) -> Iterator[Told]:
     used = [each for each in every if each.status.there]
     if not used:
         return
-    yield Told("sensors.celsius_margin", 0, "no margin of ours: the BMC's own thresholds count")
+    yield Told("sensors.celsius_margin", 0, "no extra margin: the BMC's own thresholds apply")
     fans = sum(each.kind is Kind.FAN for each in used)
     if fans:
         yield Told("sensors.fans", fans, "fans that the BMC lists as present")
     inlets = [(each, limit) for each in used if _is_inlet(each) and (limit := _limit(each))]
     if len(inlets) == 1:
         [(inlet, limit)] = inlets
-        yield Told("sensors.inlet", inlet.name, "the sensor of the air that comes in")
+        yield Told("sensors.inlet", inlet.name, "the inlet air sensor")
         yield Told("sensors.inlet_celsius_max", limit, "the upper threshold of that sensor")
 
 
@@ -271,7 +271,7 @@ def _notes(devices: Sequence[Device]) -> Iterator[str]:
         ("psu", "all that is among the power supplies"),
         ("drive", "parts.nvme counts NVMe drives alone"),
     ):
-        counted = Counter(each.model or "a model that is not told" for each in devices if each.kind == kind)
+        counted = Counter(each.model or "model not reported" for each in devices if each.kind == kind)
         if counted:
             found = ", ".join(f"{count} x {model}" for model, count in counted.items())
             yield f"{why}; the BMC lists {found}"
@@ -331,7 +331,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _said(value: object) -> str:
-    return "not told" if value is None else str(value)
+    return "not reported" if value is None else str(value)
 
 
 def _yaml(value: Value) -> str:

@@ -29,7 +29,7 @@ def from_saved(found: object) -> Tree:
         EvidenceError: it is no object of URIs to bodies, or has no service root.
     """
     if not isinstance(found, dict) or not all(body is None or isinstance(body, dict) for body in found.values()):
-        raise EvidenceError("it is no JSON object of URIs to bodies, which `fleet-runner bmc look --save` writes")
+        raise EvidenceError("expected a JSON object of URIs and bodies, as `fleet-runner bmc look --save` writes it")
     tree = Tree(found)
     if ROOT not in tree.bodies:
         raise EvidenceError(f"it has no {ROOT}; expected what `fleet-runner bmc look --save` writes")

@@ -43,13 +43,13 @@ def lines(found: Look, width: int = 80) -> Iterator[Line]:
 
 def _machine(found: Look, width: int) -> Iterator[Line]:
     who = found.machine
-    name = " ".join(filter(None, (who.maker, who.model))) or "a machine that does not tell what it is"
-    yield from _wrapped(f"{name}, serial {who.serial or 'not told'}", width, "title", indent="")
+    name = " ".join(filter(None, (who.maker, who.model))) or "unknown machine"
+    yield from _wrapped(f"{name}, serial {who.serial or 'not reported'}", width, "title", indent="")
     told = (
-        f"power {who.power or 'not told'}",
-        f"BIOS {who.bios or 'not told'}",
-        f"BMC {who.bmc or 'not told'}",
-        f"Redfish {who.redfish or 'not told'}",
+        f"power {who.power or 'not reported'}",
+        f"BIOS {who.bios or 'not reported'}",
+        f"BMC {who.bmc or 'not reported'}",
+        f"Redfish {who.redfish or 'not reported'}",
     )
     yield from _wrapped(", ".join(told), width, indent="")
 
@@ -57,7 +57,7 @@ def _machine(found: Look, width: int) -> Iterator[Line]:
 def _bad(found: Look, width: int) -> Iterator[Line]:
     if not found.bad:
         but = "" if found.whole else " in what was read"
-        yield Line(f"Nothing is bad{but}.")
+        yield Line(f"No problem found{but}.")
         return
     yield Line(f"BAD ({len(found.bad)})", "bad")
     for each in found.bad[:MOST_BAD]:
@@ -73,7 +73,7 @@ def _log(found: Look, width: int) -> Iterator[Line]:
     if not log:
         return
     more = f", newest {MOST_LOGGED} of {len(log)}" if len(log) > MOST_LOGGED else ""
-    yield Line(f"LOG: entries that no later one ended{more}", "title")
+    yield Line(f"LOG: entries that no later entry cleared{more}", "title")
     for each in log[:MOST_LOGGED]:
         yield from _wrapped(_entry(each), width)
 
@@ -94,7 +94,7 @@ def _parts(found: Look) -> Iterator[tuple[str, str]]:
 
 
 def _groups(mine: Sequence[Device]) -> str:
-    counted = Counter((each.model or "model not told", _figures(each)) for each in mine)
+    counted = Counter((each.model or "model not reported", _figures(each)) for each in mine)
     return "; ".join(
         f"{count} x {model}{f', {figures}' if figures else ''}" for (model, figures), count in counted.items()
     )
@@ -132,7 +132,7 @@ def _firmware(found: Sequence[Firmware], width: int) -> Iterator[Line]:
     shown = found[:MOST_FIRMWARE]
     more = f", {len(found) - MOST_FIRMWARE} more by --json" if len(found) > MOST_FIRMWARE else ""
     yield Line(f"FIRMWARE ({sum(each.count for each in found)}{more})", "title")
-    yield from _columns([(_called(each), each.version or "version not told") for each in shown], width)
+    yield from _columns([(_called(each), each.version or "version not reported") for each in shown], width)
 
 
 def _called(each: Firmware) -> str:
@@ -166,7 +166,7 @@ def _unread(found: Look, width: int) -> Iterator[Line]:
     if found.absent:
         count = f"{len(found.absent)} resources" if len(found.absent) > 1 else "1 resource"
         yield from _wrapped(
-            f"It names {count} that it does not have (404): {_few(found.absent)}", width, "note", indent=""
+            f"The BMC lists {count} that it does not have (404): {_few(found.absent)}", width, "note", indent=""
         )
 
 

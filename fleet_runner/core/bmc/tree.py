@@ -70,7 +70,7 @@ class Tree:
         self._room = MOST_CHARACTERS
         for uri, body in (bodies or {}).items():
             if body is None:
-                self.unread[_key(uri)] = "it could not be read when this was saved"
+                self.unread[_key(uri)] = "it could not be read when this file was saved"
             else:
                 self._keep(uri, body)
         for body in list(self.bodies.values()):
@@ -84,7 +84,7 @@ class Tree:
     def _keep(self, uri: str, body: Body) -> bool:
         size = _size(body)
         if size is None or size > self._room:
-            self.lose(uri, "it is nested too deep, or all is too much")
+            self.lose(uri, "it is nested too deep, or the BMC sent too much in all")
             return False
         self._room -= size
         self.bodies[_key(uri)] = body

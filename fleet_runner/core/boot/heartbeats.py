@@ -20,9 +20,9 @@ def silence(beats: Mapping[str, float], now: float) -> str:
     if abs(now - (at or 0.0)) < HEARD_SECONDS["boot"]:
         return ""
     if at is not None and at > now:
-        return f"a boot service was heard {at - now:.0f} s from now; set both clocks"
-    ago = "ever" if at is None else f"for {now - at:.0f} s"
-    return f"no boot service was heard {ago}; start it (fleet-runner boot serve)"
+        return f"a boot service reported {at - now:.0f} s from now; set both clocks"
+    ago = "yet" if at is None else f"for {now - at:.0f} s"
+    return f"no boot service has reported {ago}; start it (fleet-runner boot serve)"
 
 
 def _ago(seconds: float) -> str:

@@ -172,7 +172,7 @@ def elsewhere(expected: Identity, source: str) -> str:
     comparable = [each for each in sorted(expected.addresses) if _family(each) == _family(source)]
     if not comparable or source in comparable:
         return ""
-    return f"it asks from {source}, expected {_or(comparable)}, and no DHCP server told of that lease"
+    return f"it asks from {source}, expected {_or(comparable)}, and no DHCP server reported that lease"
 
 
 def _agreed(known: Index, says: list[tuple[str, tuple[str, ...]]]) -> str | Doubt | None:

@@ -28,7 +28,7 @@ AWAITED: dict[Milestone, Awaited] = {
     Milestone.CLOUD_INIT: Awaited("Its cloud-init asked for its seed.", 8 * MINUTE,
                                   "The image comes over the network, is unpacked and starts."),
     Milestone.PHONE_HOME: Awaited("Its cloud-init reported that it is done.", 8 * MINUTE,
-                                  "What the node is told to set up has its time in here."),
+                                  "Includes the time for what the node sets up."),
     Milestone.SSH: Awaited("It answers ssh.", 2 * MINUTE,
                            "cloud-init is done, so sshd has started."),
 }  # fmt: skip

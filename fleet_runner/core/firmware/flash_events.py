@@ -134,7 +134,7 @@ def silence(seen: Seen, pace: FlashTiming, since: float) -> Wait:
 def unread(seen: Seen, pace: FlashTiming) -> Wait:
     """Wait for versions that were not read yet, or not often enough."""
     if seen.versions is None:
-        said = cut(seen.trouble).rstrip(".") or "the BMC does not tell them"
+        said = cut(seen.trouble).rstrip(".") or "the BMC does not report them"
         return Wait(f"The versions cannot be read: {said}.", pace.poll)
     return Wait(f"The versions are read again: {seen.stable} of {pace.stable} looks were the same.", pace.poll)
 

@@ -10,7 +10,7 @@ from fleet_runner.core.firmware.matching import match, numbered
 
 NAME = "firmware_pins"
 
-DRIFT, AS_PINNED, ANOTHER, NOT_KNOWN = "drift", "as pinned", "another version, not held against it", "not known"
+DRIFT, AS_PINNED, ANOTHER, NOT_KNOWN = "drift", "as pinned", "another version, not counted as wrong", "not known"
 
 
 class Pinned(NamedTuple):

@@ -19,7 +19,7 @@ UNSEEN = frozenset({Outcome.LOST, Outcome.CANCELLED})
 def survey(view: View, asked_at: float) -> Run | None:
     """Return the survey that answers for a request of a moment (epoch seconds): from after it, or lately before it.
 
-    One whose end nobody saw answers for no request but that for which it was made.
+    One whose end was not seen answers for no request but that for which it was made.
     """
     last = registration.survey(view)
     if last is None or (last.outcome in UNSEEN and last.opened_at < asked_at):

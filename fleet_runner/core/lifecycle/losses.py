@@ -13,7 +13,7 @@ def losses(node: Node, run: Run | None, tickets: Iterable[Ticket]) -> tuple[str,
     """Return what retiring a node takes away, as sentences; `tickets` are its open ones, `run` its open one."""
     found = [f"{node.name} leaves the fleet from {node.state}: it takes no more requests."]
     if node.state in SERVING:
-        found.append("It serves: it is not drained first, and its scheduler is not told.")
+        found.append("It serves: it is not drained first, and its scheduler is not informed.")
     if Condition.IN_USE in node.conditions:
         found.append("Work was seen on it; fleet-runner will no longer watch that work.")
     if run is not None:

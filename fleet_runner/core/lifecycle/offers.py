@@ -43,7 +43,7 @@ ROWS: Mapping[IntentKind, Row] = {
     IntentKind.RELEASE: Row("Release", "The hold ends, or else the planned work: automation continues."),
     IntentKind.MAINTENANCE: Row("Maintenance", "Planned work begins: checks continue, and no remedy follows."),
     IntentKind.CANCEL: Row("Cancel the remedy",
-                     "The pending remedy is cancelled; the same fault triggers none until it is gone."),
+                     "The pending remedy is cancelled; the same fault triggers none until it has cleared."),
     IntentKind.RUN: Row("Run a stage", "The stage starts now. Most of them only read."),
     IntentKind.DEBUG: Row("Debug", "A person works on it in place."),
     IntentKind.RMA: Row("RMA", "The node, or a part of it, goes back to its vendor under a case number.",

@@ -46,12 +46,12 @@ Each move to `onboard`, `triage`, `rma` or `firmware_failed`, and what it requir
 
 RESTS = {
     Event.PASSED: "every check of the stage passed",
-    Event.FAILED: "a check's FAIL: what the node or its BMC said, kept with the result",
-    Event.OVERDUE: "a look at the node that ended without a verdict: it or its BMC did not answer, or not well",
-    Event.TRIAGE_NEEDED: "a fault that a check confirmed, with what the node or its BMC said; or a person's word",
-    Event.RMA: "a person's word",
-    Event.REPAIRED: "a person's word",
-    Event.REPLACED: "a person's word",
+    Event.FAILED: "a check's FAIL: what the node or its BMC reported, stored with the result",
+    Event.OVERDUE: "a run on the node that ended without a verdict: it or its BMC did not answer, or not well",
+    Event.TRIAGE_NEEDED: "a fault that a check confirmed by what the node or BMC reported; or a person's request",
+    Event.RMA: "a person's request",
+    Event.REPAIRED: "a person's request",
+    Event.REPLACED: "a person's request",
 }
 """What each event takes by which a node comes to a person."""
 
@@ -59,7 +59,7 @@ WAITS_FOR_A_PERSON = (State.ONBOARD, State.TRIAGE, State.RMA, State.FIRMWARE_FAI
 
 _STAGES = """## Stages
 
-Each is the playbook of its name. A run over its deadline is ended; a run whose end nobody saw is *lost*, and is
+Each is the playbook of its name. A run over its deadline is ended; a run whose end was not seen is *lost*, and is
 repeated, so a repetition must do no harm.
 """
 

@@ -81,7 +81,7 @@ def unwaive(view: View) -> tuple[Action, ...]:
         return ()
     if left:
         return (SetCondition(Condition.WAIVED, replace(held, detail="\n".join(sorted(left)))),)
-    return (ClearCondition(Condition.WAIVED, RUNNER, "The waived fault is gone; it counts again if it returns."),)
+    return (ClearCondition(Condition.WAIVED, RUNNER, "The waived fault has cleared; it counts again if it returns."),)
 
 
 def is_unsure(view: View, about: Collection[str], since: float) -> bool:

@@ -282,7 +282,7 @@ TRANSITIONS: dict[tuple[State, Event], Transition] = {
 class StageRow(NamedTuple):
     """One row of the table of stages. `deadline` (seconds) ends a run that outlives it.
 
-    A run whose end nobody saw is asked again; `why` says why that ruins nothing.
+    A run whose end was not seen is asked again; `why` says why that ruins nothing.
     """
 
     meaning: str

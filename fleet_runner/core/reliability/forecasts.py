@@ -66,7 +66,7 @@ class Foresight:
 
 @dataclass(frozen=True, slots=True)
 class StoredForecast:
-    """A foresight as it is stored: since when it is seen, when it was seen last, and when it was seen no more."""
+    """A foresight as it is stored: since when it is seen, when it was seen last, and when it was no longer seen."""
 
     id: int
     what: Foresight

@@ -27,4 +27,4 @@ def signals() -> str:
 def silences() -> str:
     """Return each reason for which nothing is foreseen of a series, and whether it could be judged."""
     rows = [f"| `{why}` | {said} | {'no' if why in UNJUDGED else 'yes'} |" for why, said in SENTENCES.items()]
-    return "\n".join(["| reason | what is said | judged |", "| --- | --- | --- |", *rows])
+    return "\n".join(["| reason | message | judged |", "| --- | --- | --- |", *rows])

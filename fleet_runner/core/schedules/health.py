@@ -52,7 +52,7 @@ def bound(tick_seconds: float, longest: float) -> float:
 def heard(silent: float, lease: float, *, decides: bool) -> Part:
     """Say whether others hear of a runner in time: how long it was silent, and its lease lasts, in seconds."""
     most = SILENT * lease
-    ago = f"other runners heard of this one {silent:.1f} s ago, expected at most {most:.0f} s"
+    ago = f"other runners last saw this one {silent:.1f} s ago, expected at most {most:.0f} s"
     if silent <= most:
         return Part(ok=True, said=f"{ago}; {'it decides for the fleet' if decides else 'it does not decide now'}")
     follows = f"after {lease:.0f} s they take its turn, and what it has not begun"

@@ -87,7 +87,7 @@ class Pruned:
         """Say what went, or what would go."""
         told = (
             (self.evidence, f"pieces of evidence ({size(self.evidence_bytes)})"),
-            (self.results, "results of sweeps that said the same"),
+            (self.results, "results of sweeps with the same result"),
             (self.runs, "of their runs"),
             (self.alarms, "cleared alarms"),
             (self.steps, "steps of closed boots"),

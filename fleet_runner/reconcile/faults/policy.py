@@ -41,5 +41,5 @@ class Policy:
 
     def _read(self, path: Path | None) -> Rules:
         if path is None and self.known is not None:
-            raise SettingsError("policy.yml is gone; put it back, or write {} for the built-in rules")
+            raise SettingsError("policy.yml is missing; restore it, or write {} for the built-in rules")
         return policy.read(path)

@@ -26,7 +26,7 @@ def told(alarm: Alarm, rules: "Rules", node: Node, now: float) -> str:
     follows = f"{following.remedy or alarm.remedy}{when}{who}"
     counts = follows if alarm.authenticated else UNPROVEN
     state = counts if alarm.raised_at is not None else f"does not count yet: {following.repeats} are needed"
-    return f"alarm {named(alarm)}: {alarm.message} ({times}, told by {alarm.source}) → {state}"
+    return f"alarm {named(alarm)}: {alarm.message} ({times}, reported by {alarm.source}) → {state}"
 
 
 def remedies(settings: Settings, store: "Store", node: Node, now: float | None = None) -> list[str]:

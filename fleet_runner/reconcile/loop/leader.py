@@ -112,7 +112,7 @@ class RunnerStatus:
         store.beat_runner(self.runner.id, seconds)
         silent = self.heard.again(at)
         if silent > lease.LATE * seconds:
-            said = "other runners heard late of this one: its computer, or the store, is busier than its work allows"
+            said = "other runners saw this one late: its computer, or the store, is overloaded"
             log.warning(said, after=round(silent, 1), lease=seconds)
 
     def _listen(self) -> None:
@@ -181,9 +181,9 @@ def one_turn(world: TickContext) -> Iterator[None]:
 def _who_decides(store: Store, seconds: float) -> str:
     name = store.deciding()
     silent = next((runner.silent for runner in store.runners() if runner.id == name), None)
-    heard = "" if silent is None else f" (last heard of {durations.age(silent)} ago)"
+    heard = "" if silent is None else f" (last seen {durations.age(silent)} ago)"
     return (
-        f"{name or 'another runner'}{heard} decides for this fleet and was told to look at once; nothing is decided "
+        f"{name or 'another runner'}{heard} decides for this fleet and was asked to run a tick now; nothing is done "
         "here. fleet-runner runners shows who runs, fleet-runner queue what; a runner that died keeps its turn for "
         f"{seconds:.0f} s"
     )

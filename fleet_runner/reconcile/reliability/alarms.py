@@ -57,7 +57,7 @@ def foretell(
 def _judged(
     known: Iterable[Known], told: Mapping[str, Sequence[StoredForecast]], rules: Rules, now: float
 ) -> Iterator[Alarm]:
-    """Tell each node's alarms what is seen of it now, and take back what is seen no more."""
+    """Tell each node's alarms what is seen of it now, and take back what is no longer seen."""
     for node in known:
         desk = AlarmEngine.of(node.standing, partial(_following, rules, node.device_type))
         signals = tuple(_signals(node, told.get(node.name, ()), now))

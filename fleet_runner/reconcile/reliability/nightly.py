@@ -313,7 +313,7 @@ def _sentence(night: Night, gathered: Gathered) -> str:
     asides += [f"{waits:,} dated in the future wait"] if waits else []
     aside = f" ({', '.join(asides)})" if asides else ""
     said = f"{gathered.results:,} results read{aside}, "
-    said += f"{night.begun:,} foreseen anew, {night.ended:,} seen no more"
+    said += f"{night.begun:,} predicted, {night.ended:,} no longer seen"
     if night.without:
         said += (
             f"; racks, sites and models of parts are left out, because the source of truth is away: {night.without}"

@@ -145,7 +145,7 @@ class OutboxSender:
         self.store.told(made, known, draft.digest, self.now())
 
     def _update(self, tracker: Tracker, draft: Draft, link: Link, changes: tuple[Change, ...]) -> None:
-        """Tell what is new; after a try whose end nobody saw, only what its notes do not say already."""
+        """Tell what is new; after a try whose end was not seen, only what its notes do not say already."""
         begun = self.store.begin_telling(link, self.holder, asks=False, now=self.now(), seconds=self.lease)
         said = tracker.said(link.remote, draft) if link.tries else 0
         update = telling.update(draft, link, changes, said)

@@ -31,7 +31,7 @@ class StoreLook:
         self._lock = Lock()
         self._looking = False
         self._looked_at = -FRESH
-        self._part = Part(ok=False, said="it was not looked at yet")
+        self._part = Part(ok=False, said="it was not checked yet")
         self._trouble = ""
 
     def part(self) -> Part:
@@ -105,7 +105,7 @@ class Health:
     def _ownership(self) -> Part:
         if self._world.unaccepted:
             return Part(ok=False, said="nothing is decided by this store: see fleet-runner status and db accept")
-        return Part(ok=True, said="nothing speaks against the store being this fleet's")
+        return Part(ok=True, said="the store is this fleet's")
 
     def _lease(self) -> Part:
         world = self._world

@@ -38,7 +38,7 @@ def every(
     _: Sees,
     *,
     node: Narrow = "",
-    ended: Annotated[bool, Query(description="also what is not foreseen any more")] = False,
+    ended: Annotated[bool, Query(description="also predictions that ended")] = False,
     limit: Newest = 200,
 ) -> tuple[StoredForecast, ...]:
     """List what is foreseen, the newest first."""

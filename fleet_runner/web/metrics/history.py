@@ -78,7 +78,7 @@ class Counted:
                 self._counts.still = found.still
             self._whole = self._whole or self._counts.at == tops
         except StoreError as error:
-            log.warning("the history was not counted further; metrics tell what was counted before", why=str(error))
+            log.warning("the history was not counted further; metrics show what was counted before", why=str(error))
 
     def _begin_anew(self) -> None:
         """The store lost its newest rows, as where a backup was restored: what was counted is not so any more."""

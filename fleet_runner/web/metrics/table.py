@@ -54,9 +54,7 @@ WORK = (
     Metric("fleet_queue_line_nodes", _G, (), "nodes that wait because as many plays run as allowed (SQLite)"),
     Metric("fleet_queue_paused", _G, (), "1 where a person paused the queue"),
     Metric("fleet_runners", _G, ("standing",), "runners, by whether they are alive"),
-    Metric(
-        "fleet_runner_beat_seconds", _G, ("runner",), "seconds since a runner was last heard of; of the newest 50"
-    ),
+    Metric("fleet_runner_beat_seconds", _G, ("runner",), "seconds since a runner last reported; of the newest 50"),
     Metric("fleet_runner_slots", _G, ("runner", "standing"), "batches that a runner runs, and its capacity"),
     Metric("fleet_deciding", _G, (), "1 where a runner decides"),
     Metric("fleet_schedule_late_seconds", _G, ("schedule",), "how long a schedule is overdue; 0: in time"),
@@ -77,7 +75,7 @@ LIMITS = (
     ),
     Metric("fleet_signals", _C, ("source", "outcome"), "received signals, by outcome"),
     Metric("fleet_listeners", _G, (), "listeners for signals that are alive"),
-    Metric("fleet_boot_beat_seconds", _G, ("part",), "seconds since a part of the boot path was last heard of"),
+    Metric("fleet_boot_beat_seconds", _G, ("part",), "seconds since a part of the boot path last reported"),
     Metric("fleet_store_bytes", _G, ("what",), "bytes of the store: on disk, free for reuse there, and of evidence"),
     Metric("fleet_store_evidence_limit_bytes", _G, (), "limit of the bytes of evidence; 0: no limit"),
 )

@@ -123,7 +123,7 @@ def _compared(here: Site, name: str, since: str, to: str) -> tuple[list[str], li
         if start is None:
             problems.append(f"{day or 'nothing'} is no day; a day is written 2026-11-22.")
         elif look is None:
-            problems.append(f"No sweep of {day} is kept that said anything.")
+            problems.append(f"No sweep of {day} with a result is stored.")
         looks.append(look)
     before, after = looks
     if before is None or after is None:

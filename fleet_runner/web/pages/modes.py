@@ -52,7 +52,7 @@ def say(  # noqa: PLR0913, PLR0917  each is a field of the form
 ) -> RedirectResponse:
     """Keep what somebody says of a place."""
     if not reason.strip():
-        raise FleetError("no reason is given; say why, for whoever looks at 3 a.m.")
+        raise FleetError("no reason is given; say why, for the person on call")
     if kind not in {"", *Kind} or mode not in {FORGET, *Mode}:
         raise FleetError(f"mode {mode!r:.40} for {kind!r:.40} is none; choose them on the page of modes")
     setting = Setting(

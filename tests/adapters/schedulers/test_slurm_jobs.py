@@ -39,8 +39,8 @@ def times(found: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
 
 
 @pytest.mark.parametrize(("old", "new", "why"), [
-    ("*FailedNode*", "*FailedNode*|*SubmitLine*", "Slurm tells no job's command line"),
-    ("sbatch -x gpu-02 train.sh", "", "Slurm tells no job's command line"),
+    ("*FailedNode*", "*FailedNode*|*SubmitLine*", "Slurm reports no command line of jobs"),
+    ("sbatch -x gpu-02 train.sh", "", "Slurm reports no command line of jobs"),
     ("*FailedNode*", "*SubmitLine*) echo busy >&2; exit 1 ;;\n*FailedNode*", "sacct: busy"),
 ])  # fmt: skip
 def test_who_tells_no_command_lines_does_not_tell_of_nodes_left_out(

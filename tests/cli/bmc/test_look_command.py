@@ -79,7 +79,7 @@ def test_what_is_bad_ends_with_1_and_what_was_not_read_with_3(typed: Type, serve
     part = typed("bmc", "look", server.url)
     assert part.code == Exit.TROUBLE
     assert "not read: UpdateService/FirmwareInventory/BIOS: answered 500: as told" in part.words
-    assert "Nothing is bad in what was read." in part.out
+    assert "No problem found in what was read." in part.out
     server.tree = broken()
     server.statuses["GET", f"{INVENTORY}/BIOS"] = [500] * 9
     assert typed("bmc", "look", server.url).code == Exit.NO

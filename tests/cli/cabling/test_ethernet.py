@@ -179,7 +179,7 @@ def test_what_cannot_be_a_capture_of_neighbours_says_what_to_name(
         ("cables.csv", ["gone", "--observed", "lldp"], "gone: No such file or directory"),
         ("cables.csv", ["-", "--observed", "lldp"], "standard input does not say which device"),
         ("cables.csv", ["-"], "standard input does not say which device"),
-        ("site", ["lldp"], "lldp: LLDP tells of Ethernet, and the design has no Ethernet cable"),
+        ("site", ["lldp"], "lldp: LLDP is about Ethernet, and the design has no Ethernet cable"),
         ("site", ["lldp", "--fabric", "infiniband.hall-1.leaf-1"], "leave --fabric out"),
     ):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"lldp": {}}')))

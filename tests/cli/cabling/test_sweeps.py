@@ -193,7 +193,7 @@ def test_in_one_csv_each_row_names_its_fabric(store: Store, typed: Type, patient
 @pytest.mark.parametrize(
     ("serves", "why"),
     [
-        (False, "nobody serves, so this command ticks until the sweep has ended"),
+        (False, "no runner serves, so this command ticks until the sweep has ended"),
         (True, "a process of this machine has not come to it in 0 s, so this command ticks, too, where it may"),
     ],
     ids=["nobody", "somebody slow"],

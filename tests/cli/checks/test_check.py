@@ -170,7 +170,7 @@ def test_the_exit_code_is_the_answer(
     assert said.code == code
     assert f"{verdict:<8}gpu_usage: It was said." in said.out
     assert ("fleet-runner evidence aaaaaaaaaaaa" in said.out) == (verdict in {Verdict.FAIL, Verdict.UNKNOWN})
-    why = "SKIPPED  nothing was asked of it, so nothing is known" if verdict is Verdict.SKIPPED else ""
+    why = "SKIPPED  no check ran, so nothing is known" if verdict is Verdict.SKIPPED else ""
     assert why in said.out
     told = json.loads(typed("check", "run", "gpu_usage", "-n", "gpu-01", "--json").out)
     assert (told["gpu-01"]["results"][0]["verdict"], told["gpu-01"]["trouble"]) == (verdict.value, why)

@@ -62,14 +62,14 @@ def test_json_has_all_of_it(bare: Type, evidence: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "code", "end"),
     [
-        (QUIET, 0, "Nothing asks for an action in 1 line."),
-        (OWN, 0, "Nothing asks for an action in 1 line."),
+        (QUIET, 0, "No action needed in 1 line."),
+        (OWN, 0, "No action needed in 1 line."),
         (HUNG + OWN, 1, "1 finding asks for an action in 2 lines."),
         (HUNG + HUNG.replace("9b", "1b"), 1, "2 findings ask for an action in 2 lines."),
         ("", 2, "Nothing could be judged."),
         ("name,serial\n", 2, "Nothing could be judged."),
         ("gpu-07:1:2 [3] NCCL WARN Call to connect returned Connection refused\n", 3,
-         "Nothing asks for an action in 1 line, but not everything can be told."),
+         "No action needed in 1 line, but some questions stay open."),
     ],
 )  # fmt: skip
 def test_the_exit_code_says_what_to_do(bare: Type, tmp_path: Path, content: str, code: int, end: str) -> None:

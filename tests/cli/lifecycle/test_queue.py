@@ -98,7 +98,7 @@ def test_a_tick_says_who_decides_and_has_that_one_look(
     ear.wait(0.0)
     said = typed("tick")
     assert said.code == 1
-    assert "no: r1-a5a777 (last heard of " in said.err
+    assert "no: r1-a5a777 (last seen " in said.err
     assert "a runner that died keeps its turn for 30 s" in said.err
     assert "look" in ear.wait(10.0)
     ear.close()

@@ -23,7 +23,7 @@ from fleet_runner.settings import load
 from tests.cli.conftest import Type
 
 LONGEST = 60.0
-STANDS_BY = "another process serves the same state already; this one stands by"
+STANDS_BY = "another process serves the same state already; this one is on standby"
 
 
 class Server:

@@ -73,7 +73,7 @@ def test_out_of_service_counts_from_when_it_left_and_a_remedy_has_an_end() -> No
         (held(Condition.PENDING, "REBOOT"), "serving, work is planned", "it is restarted"),
         (held(Condition.PENDING, "something else"), "serving, work is planned", "it is repaired"),
         (held(Condition.MAINTENANCE), "serving, planned work", "Planned work"),
-        (held(Condition.HELD), "serving, being looked at", "Our people look at it"),
+        (held(Condition.HELD), "serving, being inspected", "Our staff inspect it"),
         (held(Condition.DRAINING), "serving, no new work", "no new work"),
         (held(Condition.CORDONED), "serving, no new work", "no new work"),
         (held(Condition.IN_USE), "serving", "we watch it"),

@@ -126,7 +126,7 @@ def test_a_full_log_is_a_note() -> None:
 
 def test_sensors_without_a_reading_are_named_and_a_nameless_one_too() -> None:
     bodies = row(f"{CHASSIS}/Thermal", "Temperatures", 0, ReadingCelsius=None, Name="", MemberId="")
-    assert at(bodies).sensed.silent == ("a sensor without a name",)
+    assert at(bodies).sensed.silent == ("a sensor with no name",)
 
 
 def test_fans_of_which_only_a_share_is_told_are_told_in_percent() -> None:

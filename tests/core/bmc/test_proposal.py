@@ -100,21 +100,19 @@ def test_every_value_says_where_it_comes_from() -> None:
     lines = text(captured()).splitlines()
     assert '      - component: "BIOS"' in lines
     assert lines[1:5] == [
-        "# Proposed from what the BMCs of 1 node say; read it before you use it.",
+        "# Proposed from what the BMCs of 1 node report; review it before use.",
         "# Device type SYS-821GE-TNHR, slug sys-821ge-tnhr.",
         "# Save it as inventory/group_vars/device_type_sys_821ge_tnhr.yml; then: fleet-runner firmware check",
         "#   S900000X0000001: read on 2026-09-21",
     ]
-    pin = "found on S900000X0000001 on 2026-09-21, not a maker's recommendation"
+    pin = "found on S900000X0000001 on 2026-09-21, not a vendor's recommendation"
     assert all(line.endswith(pin) for line in lines if line.strip().startswith("target:"))
     assert "      count: 2 # GPUs that the BMC lists, found on S900000X0000001 on 2026-09-21" in lines
 
 
 def test_a_file_has_the_day_of_its_bmcs_clock_or_none() -> None:
     assert "read on 2023-11-30" in text(captured(), now=None)
-    assert "read on a day that its clock does not tell" in text(
-        changed(f"{ROOT}/Managers/1", DateTime=None), now=None
-    )
+    assert "read on an unknown day" in text(changed(f"{ROOT}/Managers/1", DateTime=None), now=None)
 
 
 def test_of_several_nodes_only_what_is_alike_is_proposed_and_the_rest_names_who_differs() -> None:
@@ -136,8 +134,8 @@ def test_of_several_nodes_only_what_is_alike_is_proposed_and_the_rest_names_who_
 
 def test_nodes_of_which_one_tells_more_differ_in_that() -> None:
     less = {uri: body for uri, body in serial(2).items() if "PCIeDevices" not in uri}
-    assert "  # parts.gpu.count differs: 2 on S1; not told on S2" in text(serial(1), less)
-    assert "  # parts.gpu.count differs: not told on S2; 2 on S1" in text(less, serial(1))
+    assert "  # parts.gpu.count differs: 2 on S1; not reported on S2" in text(serial(1), less)
+    assert "  # parts.gpu.count differs: not reported on S2; 2 on S1" in text(less, serial(1))
     assert "the BMC lists 2 x H100 80GB HBM3 (S1)" in text(less, serial(1))
 
 
@@ -149,7 +147,7 @@ def test_nodes_of_several_models_are_no_device_type() -> None:
 def test_a_machine_that_tells_nothing_proposes_nothing() -> None:
     told = text({ROOT: {}})
     assert yaml.safe_load(told) == {"fleet_profile": None}
-    assert "# Device type not told: name it yourself, slug unknown." in told
+    assert "# Device type not reported: fill it in, slug unknown." in told
     assert "#   bmc-0: read on" in told
 
 
@@ -164,7 +162,7 @@ def test_numbered_entries_are_pinned_by_name_where_all_of_a_name_are_alike() -> 
     assert {"component": "NVMe Drive", "inventory_id": "*", "inventory_name": "NVMe Drive", "count": 2,
             "target": "1"} in rows  # fmt: skip
     assert "Other" not in [row["component"] for row in rows]
-    assert "  # firmware 3 (Other) is not pinned: others of that name have another version" in told
+    assert "  # firmware 3 (Other) is not pinned: other entries of that name have another version" in told
 
 
 def test_supplies_of_no_model_in_most_of_them_are_not_counted() -> None:

@@ -81,7 +81,7 @@ def test_what_was_lost_or_missed_is_not_asked_for_again() -> None:
 
 def test_what_a_file_has_as_null_could_not_be_read() -> None:
     tree = Tree({f"{ROOT}/Systems": None})
-    assert tree.unread == {f"{ROOT}/Systems": "it could not be read when this was saved"}
+    assert tree.unread == {f"{ROOT}/Systems": "it could not be read when this file was saved"}
 
 
 def test_links_are_taken_by_name_unless_another_one_is_there_and_from_lists() -> None:
@@ -134,7 +134,7 @@ def test_what_is_nested_without_end_or_too_much_is_not_kept(monkeypatch: pytest.
         deep = {"Oem": [deep]}
     tree = Tree({SYSTEM: deep, CHASSIS: {"Name": "x"}})
     assert list(tree.bodies) == [CHASSIS]
-    assert tree.unread == {SYSTEM: "it is nested too deep, or all is too much"}
+    assert tree.unread == {SYSTEM: "it is nested too deep, or the BMC sent too much in all"}
     monkeypatch.setattr(reading, "MOST_CHARACTERS", 100)
     small = Tree()
     small.learn(SYSTEM, {"Name": "x" * 50})

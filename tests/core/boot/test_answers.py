@@ -116,7 +116,7 @@ def test_only_an_address_that_is_expected_or_that_dhcp_gave_the_node_gets_its_sc
     denied = script("a", boot, SAID, asked(OTHER, script_by=""))
     assert denied is not None
     assert denied.code == "address"
-    assert "no DHCP server told of that lease" in denied.sentence
+    assert "no DHCP server reported that lease" in denied.sentence
     assert script("a", boot, SAID, asked(OTHER, script_by="", leased=frozenset({OTHER}))) is None
 
 

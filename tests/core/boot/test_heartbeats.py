@@ -21,11 +21,11 @@ def test_it_is_said_when_each_part_was_heard(beats: dict[str, float], expected: 
 @pytest.mark.parametrize(
     ("beats", "expected"),
     [
-        ({"dhcp": 999.0}, "no boot service was heard ever; start it (fleet-runner boot serve)"),
-        ({"boot": 949.0}, "no boot service was heard for 51 s; start it (fleet-runner boot serve)"),
+        ({"dhcp": 999.0}, "no boot service has reported yet; start it (fleet-runner boot serve)"),
+        ({"boot": 949.0}, "no boot service has reported for 51 s; start it (fleet-runner boot serve)"),
         ({"boot": 951.0}, ""),
         ({"boot": 1049.0}, ""),
-        ({"boot": 1060.0}, "a boot service was heard 60 s from now; set both clocks"),
+        ({"boot": 1060.0}, "a boot service reported 60 s from now; set both clocks"),
     ],
 )
 def test_it_is_said_what_to_do_where_no_boot_service_answers(beats: dict[str, float], expected: str) -> None:

@@ -303,7 +303,7 @@ def test_versions_are_wrong_only_when_they_stay_wrong() -> None:
     assert isinstance(act(flash, seen(900.0)), Conclude)
     assert "1 s more" in waits(flash, seen(999.0, bmc_reset_at=AT + 100.0))  # the BMC has just restarted
     assert "looks were the same" in waits(flash, seen(900.0, stable=2))
-    assert "The versions cannot be read: the BMC does not tell them." in waits(flash, seen(900.0, versions=None))
+    assert "The versions cannot be read: the BMC does not report them." in waits(flash, seen(900.0, versions=None))
     none = updated(activate=Activate.NONE)
     assert "expected 2" in waits(none, seen(899.0))
     assert act(none, seen(900.0, versions={"A": "2"})) == Conclude(

@@ -137,7 +137,7 @@ def test_nodes_of_one_name_are_all_left_out_with_the_pages_of_all() -> None:
     left = rest(GPU, replace(GPU, serial="S2"), LEAF)
     assert names(left) == ["leaf-1"]
     assert left.unread["gpu-1"].startswith(
-        "devices/1: 2 devices are called 'gpu-1' (devices/1, devices/2), and they cannot be told apart"
+        "devices/1: 2 devices are called 'gpu-1' (devices/1, devices/2), and nothing distinguishes them"
     )
 
 

@@ -16,7 +16,7 @@ def test_one_that_serves_says_all_that_goes_with_it() -> None:
     said = losses(node, a_run(Stage.HEALTH_PASSIVE, None), (a_ticket(id=5), a_ticket(id=7)))
     assert said == (
         "gpu-01 leaves the fleet from production: it takes no more requests.",
-        "It serves: it is not drained first, and its scheduler is not told.",
+        "It serves: it is not drained first, and its scheduler is not informed.",
         "Work was seen on it; fleet-runner will no longer watch that work.",
         "health_passive runs on it: the request waits for its end.",
         "Open tickets name it, and no check closes them any more: #5, #7.",

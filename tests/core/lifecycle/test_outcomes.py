@@ -17,9 +17,9 @@ UNSURE = Result("gpu", Verdict.UNKNOWN, "nvidia-smi hung")
 WORKING = Result("burn", Verdict.UNKNOWN, "3 of 48 h", observed={"working": True})
 
 
-NOT_HEARD = "not the node: network_boot: no boot service was heard"
+NOT_HEARD = "not the node: network_boot: no boot service has reported"
 HUNG = "gpu: nvidia-smi hung"
-OUR_OWN = Result("network_boot", Verdict.UNKNOWN, "no boot service was heard", observed={"own": True})
+OUR_OWN = Result("network_boot", Verdict.UNKNOWN, "no boot service has reported", observed={"own": True})
 
 
 def ended(end: PlayEnd = PlayEnd.OK, message: str = "") -> Ended:

@@ -12,7 +12,7 @@ def test_each_signal_and_each_reason_has_its_row() -> None:
     page = filled(PAGE)
     rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
     assert {row[0].strip("|` ") for row in rows} == {*SIGNALS, *Silence}
-    assert ["| `xids`", "different Xids that speak of hardware", "1.5", "6 |"] in rows
+    assert ["| `xids`", "different Xids that point to hardware", "1.5", "6 |"] in rows
     assert "outdated" not in page
     assert page.count("Above.") == page.count("Below.") == 2
     assert filled(page) == page

@@ -37,7 +37,7 @@ def test_a_runner_that_beats_in_time_says_whether_it_decides(decides: bool, said
     """Half of its lease is in time."""
     part = heard(15.0, 30.0, decides=decides)
     assert part.ok
-    assert part.said == f"other runners heard of this one 15.0 s ago, expected at most 15 s; {said}"
+    assert part.said == f"other runners last saw this one 15.0 s ago, expected at most 15 s; {said}"
 
 
 def test_a_runner_that_is_late_says_what_follows_and_what_to_see_to() -> None:

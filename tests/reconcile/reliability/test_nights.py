@@ -91,7 +91,7 @@ def test_what_jumped_is_foreseen_once_and_its_alarm_asks_for_nothing_but_a_watch
     assert (alarm.code, alarm.component, alarm.source) == ("foresight.shift", found.component, Source.FORESIGHT)
     assert (alarm.remedy, alarm.raised_at) == (Remedy.WATCH, NIGHT)
     assert found.sentence in alarm.message
-    assert "0 foreseen anew, 0 seen no more" in night(settings, store, NIGHT + 600)
+    assert "0 predicted, 0 no longer seen" in night(settings, store, NIGHT + 600)
     (again,) = store.alarms(HOT[0])
     assert (again.id, again.heard_at) == (alarm.id, NIGHT + 600)
     assert store.analysis("drift") is not None

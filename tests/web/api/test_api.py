@@ -201,7 +201,7 @@ def test_what_cannot_be_undone_is_asked_twice_with_the_token_of_the_first_answer
     assert "cannot be undone" in said["detail"]
     assert said["lost"][:2] == [
         f"{name} leaves the fleet from production: it takes no more requests.",
-        "It serves: it is not drained first, and its scheduler is not told.",
+        "It serves: it is not drained first, and its scheduler is not informed.",
     ]
     token = said["confirm"]
     body = {"kind": "retire", "reason": "sold", "confirm": token}

@@ -90,7 +90,7 @@ def _check_runs(source: Database, connection: Connection) -> None:
     count = connection.execute(select(func.count()).where(runs.c.ended_at.is_(None))).scalar_one()
     if count:
         raise StoreError(
-            f"store {source.where}: {count} runs are open, and their plays would tell the old store of their end; "
+            f"store {source.where}: {count} runs are open, and their plays would report to the old store; "
             f"`fleet-runner queue pause`, let serve close them, end it, and copy then; nothing was changed"
         )
 

@@ -49,7 +49,7 @@ KINDS: dict[str, Column[Any] | Day] = {
     "days of metrics": Day(panels.c.day),
     "faults of parts": episodes.c.last_at,
     "parts in places": stays.c.last_at,
-    "things foreseen": foresights.c.first_at,
+    "predictions": foresights.c.first_at,
     "answers about jobs": job_answers.c.at,
 }
 """The moment of each kind's rows; their table is the column's. What is not here grows with the fleet alone."""

@@ -25,7 +25,7 @@ PAGE = 200
 KEPT = 86_400.0
 """Seconds for which a parcel that ended is remembered where nobody removed it."""
 
-SILENT = "its runner was not heard of for as long as its lease"
+SILENT = "its runner was silent for longer than its lease"
 
 _OPEN = parcels.c.ended_at.is_(None)
 _STARTED = parcels.c.started_at.is_not(None)

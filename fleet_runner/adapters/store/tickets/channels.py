@@ -72,7 +72,7 @@ def write(connection: Connection, holder: str, standing: ChannelPosition) -> Non
     row["detail"] = bounds.words(standing.detail)
     mine = update(channels).where(channels.c.name == standing.name, channels.c.holder == holder)
     if connection.execute(mine.values(row)).rowcount != 1:
-        raise ConflictError(f"channel {standing.name}: another process notifies it now; this one waits")
+        raise ConflictError(f"channel {standing.name}: another process notifies it now; this one is on standby")
 
 
 def lines(connection: Connection, after: int, until: int, limit: int) -> tuple[Entry, ...]:

@@ -21,7 +21,7 @@ def hold(connection: Connection, name: str, holder: str, now: float, seconds: fl
     """Renew the right to tell a tracker; ConflictError if another process has taken it meanwhile."""
     mine = update(trackers).where(trackers.c.name == name, trackers.c.holder == holder)
     if connection.execute(mine.values(until=now + seconds)).rowcount != 1:
-        raise ConflictError(f"tracker {name}: another process updates it now; this one waits")
+        raise ConflictError(f"tracker {name}: another process updates it now; this one is on standby")
 
 
 def give_back(connection: Connection, name: str, holder: str) -> None:

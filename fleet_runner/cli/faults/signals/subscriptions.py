@@ -259,7 +259,7 @@ def _line(told: BmcOutcome, now: float) -> Text:
     line.append(f"  {told.outcome}: ", style="not bold" if told.known else "not bold red")
     line.append(printable(told.said), style="not bold")
     if told.outcome in {"as it was", "subscribed"} and told.known:
-        heard = "not heard yet" if told.heard_at is None else f"last heard {age(now - told.heard_at)} ago"
+        heard = "no event yet" if told.heard_at is None else f"last event {age(now - told.heard_at)} ago"
         line.append(f"; {heard}", style="not bold dim")
     if told.others:
         more = f" and {len(told.others) - SHOWN} more" if len(told.others) > SHOWN else ""

@@ -57,7 +57,7 @@ def trends(
         say(text.NEVER)
         return
     if not found:
-        console.print("nothing is foreseen")
+        console.print("no prediction")
     console.print(Text(f"looked at {age(now - newest)} ago", "dim"))
     for name, analysis in made.items():
         if analysis is None:

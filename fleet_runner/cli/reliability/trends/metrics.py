@@ -68,7 +68,7 @@ def _silent(name: str, node: str, *, analysed: bool, foreseen: bool) -> str:
         return NEVER
     drift = "its drift is predicted (fleet-runner trends)" if foreseen else "its drift is not analysed"
     return (
-        f"no part told {name} in the seven days before the last analysis, and {drift}; older and newer numbers are"
+        f"no part reported {name} in the seven days before the last analysis, and {drift}; other numbers are"
         f" stored by node: fleet-runner trends metric {name} --node NODE"
     )
 

@@ -77,7 +77,7 @@ def limited(part: str, look: Look, seconds: float) -> tuple[Finding, ...]:
             found.append(wrong(part, str(error)))
         except Exception as error:  # noqa: BLE001  the other parts are looked at all the same
             todo = "report it, with what this part is set to"
-            found.append(wrong(part, f"cannot tell: {type(error).__name__} while it was looked at", todo))
+            found.append(wrong(part, f"not checked: {type(error).__name__} during the check", todo))
 
     thread = Thread(target=run, name=f"doctor {part}", daemon=True)
     thread.start()

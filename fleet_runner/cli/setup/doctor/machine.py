@@ -55,7 +55,7 @@ def clock(_: Site) -> Iterator[Finding]:
         todo = "apt install chrony; or, if a host keeps this machine's time, correct it there"
         yield warning("clock", "the kernel says that it is not synchronised", todo)
     elif state < 0:
-        yield warning("clock", "cannot tell: the kernel may not be asked here", "chronyc tracking says it")
+        yield warning("clock", "unknown: the kernel cannot be queried here", "run chronyc tracking")
     else:
         yield ok("clock", "it is synchronised")
 

@@ -182,7 +182,7 @@ def _disks(readings: Readings, wanted: Section, known: Names) -> tuple[list[Disk
 
 def _why(readings: Readings, name: str) -> str:
     said = readings[name].error.strip().splitlines()
-    return f"the tool said: {said[-1]:.120}" if said else "its answer is incomplete"
+    return f"the tool printed: {said[-1]:.120}" if said else "its answer is incomplete"
 
 
 def _known(readings: Readings) -> Names:

@@ -84,7 +84,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         ),
     ]
     if not report.wrong and job.rc:
-        said = f"; it said: {report.trouble[0]}" if report.trouble else ""
+        said = f"; its output: {report.trouble[0]}" if report.trouble else ""
         raise EvidenceError(f"{jobs.failed(job)}{said}")
     observed = {"gpus": _observed(measured, names), "version": report.version}
     passed = f"{len(names)} GPUs copy as fast as they should: {', '.join(map(_told(wanted), _asked(wanted)))}"

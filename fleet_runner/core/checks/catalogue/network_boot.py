@@ -274,7 +274,7 @@ CHECK = Check(
     judge=judge,
     codes=(
         *(Code(stop.code, (Remedy.TRIAGE,), f"it stopped there: {stop.missed}") for stop in STOPS.values()),
-        Code("boot.off", (Remedy.TRIAGE,), "it switched off again before it was heard from"),
+        Code("boot.off", (Remedy.TRIAGE,), "it switched off again before it reported"),
         Code("boot.identity", (Remedy.TRIAGE,), "another machine asks from the node's own address"),
     ),
     source="The milestones' limits, each with its reason, in `docs/lifecycle.md`.",

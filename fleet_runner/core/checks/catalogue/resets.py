@@ -98,7 +98,7 @@ def _services(progress: Progress, expected: Expected) -> Iterator[Finding]:
         if state not in {"active", *SOON}:
             yield about(expected.node, "reset.service_down", name)(
                 message=f"{name} is {state or 'unknown'} after it was started, expected active;"
-                f" journalctl -u {name} tells more",
+                f" journalctl -u {name} shows more",
                 remedy=Remedy.REBOOT,
             )
 

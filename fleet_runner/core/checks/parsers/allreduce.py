@@ -26,7 +26,11 @@ def parse(output: str) -> AllreduceResult:
     """Read what a node saw; EvidenceError unless the program came to its end."""
     line = program.whole(output, PROGRAM)[-1]
     told = line.get("troubles")
-    troubles = tuple(f"{each!s:.200}" for each in told) if isinstance(told, list) else ("it tells no troubles",)
+    troubles = (
+        tuple(f"{each!s:.200}" for each in told)
+        if isinstance(told, list)
+        else ("its output has no list of troubles",)
+    )
     nodes = program.count(line, "nodes")
     return AllreduceResult(
         nodes=nodes,

@@ -29,7 +29,7 @@ def parse(text: str) -> tuple[Watched, ...]:
     said = overall.get("value") if isinstance(overall, Mapping) else overall
     if not named or not isinstance(body, Mapping) or said not in STATES:
         raise EvidenceError(
-            f"dcgmi health's report tells no overall health, expected one of {', '.join(sorted(STATES))}"
+            f"dcgmi health's report has no overall health, expected one of {', '.join(sorted(STATES))}"
         )
     found = tuple(_bad({name: value for name, value in body.items() if name != "Overall Health"}, ()))[:MOST]
     return found or (() if said == WELL else (Watched("overall", str(said)),))

@@ -97,7 +97,7 @@ def watched(text: str) -> tuple[Watched, ...]:
             found[-1][1] += f" {cell}"
     if overall not in STATES:
         raise EvidenceError(
-            f"dcgmi health tells no overall health, expected one of {', '.join(sorted(STATES))}; run it again"
+            f"dcgmi health reports no overall health, expected one of {', '.join(sorted(STATES))}; run it again"
         )
     bad = tuple(Watched(where, " ".join(words.split())) for where, words in found if words.strip() not in {"", WELL})
     leaves = tuple(each for each in bad if not any(other.where.startswith(f"{each.where} ") for other in bad))

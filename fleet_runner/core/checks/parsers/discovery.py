@@ -209,6 +209,6 @@ def _twice(told: LldpEnds, tool: str) -> str:
     row = next((row for row in again if told.far[row] != told.far[seen[told.near[row]]]), again[0])
     one, other = told.alone([seen[told.near[row]], row])
     return (
-        f"{tool}: {said(one.a)} is told twice, joined to {said(one.b)} and to {said(other.b)}; "
+        f"{tool}: {said(one.a)} is listed twice, joined to {said(one.b)} and to {said(other.b)}; "
         f"expected each port once: are these two captures in one?"
     )

@@ -31,7 +31,7 @@ def parse(text: str) -> Dmi:
     found = files.parse(text)
     told = {name: files.word(found.get(f"{FOLDER}/{name}")) for name in NAMES}
     if not any(told.values()):
-        raise EvidenceError(f"{FOLDER} tells nothing; has this machine SMBIOS, and does the play run as root?")
+        raise EvidenceError(f"{FOLDER} is empty; does this machine have SMBIOS, and does the play run as root?")
     unread = [name for name in OF_SYSTEM if found.get(f"{FOLDER}/{name}", "") is None]
     serials = tuple(told[name] for name in OF_SYSTEM if told[name])
     return Dmi(serials, told["board_serial"], told["product_uuid"], not unread)

@@ -46,7 +46,7 @@ def _measured(line: dict[str, Any]) -> Measured:
         return Measured(target, kind, trouble=f"fio gave no report, exit status {line.get('rc')!r:.10}{said}")
     error = job.get("error")
     if not isinstance(error, int) or isinstance(error, bool) or not 0 <= error < 1000:  # noqa: PLR2004  errno ends below
-        return Measured(target, kind, trouble=f"fio tells {error!r:.20} where the error number belongs")
+        return Measured(target, kind, trouble=f"fio reports {error!r:.20} in place of an error number")
     if error:
         return Measured(target, kind, error=error, trouble=f"error {error}{said}")
     way = job.get(KINDS[kind])

@@ -41,7 +41,7 @@ def parse(output: str) -> tuple[Product, ...]:
     devices = {each.whose.name for each in products}
     if not products or len(devices) != found[-1].get("devices"):
         ended = found[-1].get("devices")
-        raise EvidenceError(f"gemm tells of {len(devices)} devices and ended with {ended!r:.10}; was it cut short?")
+        raise EvidenceError(f"gemm reports {len(devices)} devices and ended with {ended!r:.10}; was it cut short?")
     return products
 
 

@@ -54,7 +54,7 @@ def parse(output: str) -> Burn:
     heads = list(_TESTED.finditer(output))
     if not heads:
         why = _WHY.search(output)
-        said = f"; it said: {why[0]}" if why is not None else ""
+        said = f"; its output: {why[0]}" if why is not None else ""
         raise EvidenceError(f"gpu-burn's output has no summary ('Tested N GPUs:'), so it did not end by itself{said}")
     head = heads[-1]
     rows = {int(number): word == "FAULTY" for number, word in _GPU.findall(output[head.end() :])}

@@ -30,7 +30,7 @@ def parse(text: str) -> Ata:
     """Read what a disk says; EvidenceError for a text without its serial number."""
     facts = {name: " ".join(value.split()) for name, value in _FACT.findall(text)}
     if not facts.get("Serial Number"):
-        raise EvidenceError("hdparm -I: the disk tells no serial number; was the output cut short?")
+        raise EvidenceError("hdparm -I: found no serial number; was the output cut short?")
     section = _SECURITY.search(text)
     told = {flag: not negated for negated, flag in _FLAG.findall(section["lines"])} if section else {}
     return Ata(

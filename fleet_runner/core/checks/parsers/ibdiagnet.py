@@ -95,7 +95,7 @@ def parse(text: str) -> Discovery:
         fabric.ports[known(node) or fabric.guid(node, line), number] = (own, width, speed, state)
     links, ends = _links(text, fabric)
     if not links:
-        raise EvidenceError(f"{TOOL} tells of no link at all: is there a fabric, and may this user ask it?")
+        raise EvidenceError(f"{TOOL} lists no link: is there a fabric, and may this user query it?")
     cables = front_ports(discovery.cables(links, text), text)
     return Discovery(tuple(cables), (), (), tuple(_unanswered(fabric, ends)))
 

@@ -234,7 +234,7 @@ def _lacks(lost: Mapping[str, FabricPort], known: Collection[str]) -> tuple[str,
         if unknown
         else ""
     )
-    told = what or "the far ends tell what is plugged there"
+    told = what or "the far ends show what is plugged there"
     first = discovery.said(next(iter(lost.values())))
     return (f"{TOOL}: {count} missing among others, the first that of {first}; {told}. Run ibdiagnet again.",)
 

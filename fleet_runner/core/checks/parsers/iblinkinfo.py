@@ -125,7 +125,7 @@ def _by_node(text: str) -> LldpEnds:
 def _nameless(near: list[str]) -> str:
     lid, port, name = next(each for each, count in Counter(near).items() if count > 1).split(" ", 2)
     return (
-        f"{TOOL}: two ports are both LID {lid}, {name!r} port {port}, and no other word tells them apart; "
+        f"{TOOL}: two ports are both LID {lid}, {name!r} port {port}, and nothing else distinguishes them; "
         f"expected a fabric with a subnet manager, or {TOOL} -l, which prints GUIDs"
     )
 

@@ -135,7 +135,7 @@ def _ranks(pods: Sequence[Pod]) -> tuple[dict[int, str], tuple[str, ...]]:
     workers = [pod for pod in pods if pod.role != "launcher"]
     places = [_order(pod)[:2] for pod in workers]
     if any(pod.number is None for pod in workers) or len(set(places)) < len(places):
-        return {}, ("Kubernetes does not tell which rank is on which node; the job's output may.",)
+        return {}, ("Kubernetes does not report which rank is on which node; the job's output may.",)
     nodes = [pod.node for pod in workers for _ in range(max(1, pod.gpus))]
     return dict(enumerate(nodes)), ("Ranks are counted over the pods in the order of their numbers, one a GPU.",)
 

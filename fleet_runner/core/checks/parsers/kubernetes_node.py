@@ -55,7 +55,7 @@ def kept(node: Mapping[str, Any], pods: Sequence[Mapping[str, Any]]) -> dict[str
 def parse(node: str, said: Mapping[str, Any]) -> Seen:
     """Return what Kubernetes says of a node, from what `kept` returned; EvidenceError for anything else."""
     if said.get("name") != node:
-        raise EvidenceError(f"the API server tells of {said.get('name')!r:.80}, expected node {node}")
+        raise EvidenceError(f"the API server answered about {said.get('name')!r:.80}, expected node {node}")
     pods = objects(said.get("pods"), "the pods of the node")
     taints = objects(said.get("taints"), "the taints of the node")
     notes = said.get("notes")

@@ -11,5 +11,5 @@ def parse(text: str) -> dict[str, int]:
     """Return the sizes by their names (counts, such as HugePages_Total, as well); EvidenceError without MemTotal."""
     found = {name: int(value) * (1 if name.startswith("HugePages") else 1024) for name, value in _LINE.findall(text)}
     if not found.get("MemTotal"):
-        raise EvidenceError("/proc/meminfo tells no MemTotal; was it cut short?")
+        raise EvidenceError("/proc/meminfo has no MemTotal; was it cut short?")
     return found

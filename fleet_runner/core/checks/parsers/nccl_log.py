@@ -14,7 +14,7 @@ MOST = 10_000
 
 
 class Meaning(NamedTuple):
-    """Words of a complaint, what they mean, and what tells more."""
+    """Words of a complaint, what they mean, and what shows more."""
 
     words: re.Pattern[str]
     meaning: str
@@ -53,7 +53,7 @@ MEANINGS = (
     ),
     Meaning(
         re.compile(r"ibv_modify_qp failed .*(?:timed out|unreachable|No route)"),
-        "an adapter found no way to the other one's address: the GID index, a VLAN or a route of RoCE, mostly",
+        "an adapter found no route to the other one's address: the GID index, a VLAN or a route of RoCE, mostly",
         "show_gids on both nodes, and ib_write_bw with the same index (-x)",
     ),
     Meaning(
@@ -68,7 +68,7 @@ MEANINGS = (
     ),
     Meaning(
         re.compile(r"async (?:fatal )?event|port error|link down", re.IGNORECASE),
-        "an adapter said that its port went down",
+        "an adapter reported that its port went down",
         "the kernel log of this node has the time, and how often",
     ),
     Meaning(

@@ -68,7 +68,7 @@ def _text(output: str) -> Report:
     lines = [_PROCESS.sub(r"Device \1: ", line.rstrip(), count=1) for line in begun.split("\n")]
     version = _VERSION.search(begun)
     if version is None:
-        raise EvidenceError("this is no report of nvbandwidth: it does not tell its version; was the tool found?")
+        raise EvidenceError("this is no report of nvbandwidth: it has no version; was the tool found?")
     devices = [found for line in lines if line.startswith("Device ") and (found := _DEVICE.fullmatch(line))]
     return Report(
         version[1],

@@ -83,7 +83,7 @@ def measured(output: str) -> tuple[Measured, ...]:
         return tuple(Measured(table.device, table.device, table, table.trouble) for table in tables)
     lines = [line for line in program.whole(output, PROGRAM) if "target" in line]
     if len(lines) > MOST:
-        raise EvidenceError(f"{PROGRAM} tells {len(lines)} measurements, expected at most {MOST}")
+        raise EvidenceError(f"{PROGRAM} printed {len(lines)} measurements, expected at most {MOST}")
     return tuple(_measured(line) for line in lines)
 
 

@@ -89,6 +89,6 @@ def whole(output: str, program: str) -> tuple[dict[str, Any], ...]:
         raise EvidenceError(f"{program}: {failed!s:.200}")
     if not found or found[-1].get("ended") is not True:
         said = output.strip().splitlines()
-        last = f"; it last said: {said[-1]:.160}" if said else ""
+        last = f"; its last output: {said[-1]:.160}" if said else ""
         raise EvidenceError(f"{program} did not come to its end{last}")
     return found

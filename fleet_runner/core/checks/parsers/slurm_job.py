@@ -151,7 +151,7 @@ def _record(wanted: str, parts: Sequence[Sequence[Row]], fields: Sequence[str]) 
         begun = [row for row in runs if moment(row.said["Start"]) is not None and row.said["NodeList"]]
         if not begun:
             state = runs[-1].said["State"]
-            raise EvidenceError(f"job {wanted} has not begun ({state:.60}); there is nothing to tell of a run")
+            raise EvidenceError(f"job {wanted} has not begun ({state:.60}); there is no run to explain")
         chosen.append(max(begun, key=lambda row: moment(row.said["Start"]) or 0.0))
     first = next((row for row in chosen if row.state in ENDS), chosen[0])
     ends = [moment(row.said["End"]) for row in chosen]
@@ -208,7 +208,7 @@ def _notes(wanted: str, parts: Sequence[Sequence[Row]], fields: Sequence[str]) -
             f"Slurm keeps {most} runs of job {wanted}, which was requeued; this is the newest that has begun."
         )
     if "FailedNode" not in fields:
-        notes.append("This release of Slurm does not tell which node of a job failed (23.02 or later does).")
+        notes.append("This release of Slurm does not report which node of a job failed (23.02 or later does).")
     return tuple(notes)
 
 

@@ -46,7 +46,7 @@ def report(text: str) -> dict[str, Any]:
     failing = overall is not None and overall[1] not in WELL
     if not failing and "critical_warning" not in fields and not table:
         raise EvidenceError(
-            "smartctl tells neither attributes nor an NVMe log of a disk; was it cut short? smartctl -a prints all"
+            "smartctl printed neither attributes nor an NVMe log of a disk; was it cut short? smartctl -a prints all"
         )
     found: dict[str, Any] = {
         "model_name": model[1].strip() if model else "",

@@ -89,7 +89,7 @@ def _gpu(lines: list[str]) -> str:
         ended or "remapped_rows/remapped_row_failure" in found
     )  # the last that is judged: -d may leave the rest out
     if not ended and "lost" not in found.get("product_name", "").lower():
-        raise EvidenceError(f"nvidia-smi -q tells GPU {address} up to its errors at most; was it cut short?")
+        raise EvidenceError(f"nvidia-smi -q has GPU {address} up to its errors at most; was it cut short?")
     return f'<gpu id="{escape(address)}">{_elements(found)}</gpu>'
 
 

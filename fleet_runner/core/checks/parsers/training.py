@@ -61,7 +61,7 @@ def parse(output: str) -> tuple[Device, ...]:
     wanted = found[-1].get("devices")
     if not devices or len(devices) != wanted or len({each.whose.name for each in devices}) < len(devices):
         raise EvidenceError(
-            f"training tells of {len(devices)} devices and ended with {wanted!r:.10}; was it cut short?"
+            f"training reports {len(devices)} devices and ended with {wanted!r:.10}; was it cut short?"
         )
     return devices
 
@@ -91,7 +91,7 @@ def _device(line: dict[str, Any]) -> Device:
         return Device(whose, trouble=f"{line['trouble']!s:.200}")
     told = line.get("marks")
     if not isinstance(told, list) or not told:
-        raise EvidenceError(f"training tells no marks of {whose.name}: found {told!r:.40}")
+        raise EvidenceError(f"training reports no marks of {whose.name}: found {told!r:.40}")
     return Device(
         whose,
         software=program.text(line, "torch"),

@@ -77,7 +77,7 @@ def parse(text: str) -> Discovery:
         for near, far in ((each.a, each.b), (each.b, each.a)):
             if near in seen:
                 raise EvidenceError(
-                    f"{TOOL}: {discovery.said(near)} is told twice, joined to {discovery.said(seen[near])} and to "
+                    f"{TOOL}: {discovery.said(near)} is listed twice, joined to {discovery.said(seen[near])} and to "
                     f"{discovery.said(far)}; expected each port once: are these two captures in one?"
                 )
             seen[near] = far
@@ -183,7 +183,7 @@ def _end(where: str, told: Mapping[str, str], own: str) -> FabricPort:
     if not name or not number:
         raise EvidenceError(
             f"{TOOL}: {where} has an end with the description {name[:60]!r} and the port {told['port'][:20]!r}, "
-            f"expected the description of its node and the number of its port; does this UFM tell "
+            f"expected the description of its node and the number of its port; does this UFM report "
             f"source_port_node_description?"
         )
     head, colon, tail = name.rpartition(":")

@@ -50,8 +50,8 @@ def _disagreeing(waits: Sequence[Wait]) -> Iterator[str]:
         operations, sizes = _ranks_by(mine, lambda each: each.operation), _ranks_by(mine, _size)
         if len(operations) > 1:
             yield (
-                f"collective {number} differs between ranks: {_told(operations)}; their programs went different ways,"
-                " which no hardware does: look for a branch that depends on the rank or its data"
+                f"collective {number} differs between ranks: {_told(operations)}; their code paths differ,"
+                " which no hardware causes: look for a branch that depends on the rank or its data"
             )
         elif mine[0].operation not in UNEVEN and len(sizes) > 1:
             yield (
@@ -82,7 +82,7 @@ def _waiting(group: str, waits: Sequence[Wait]) -> Iterator[str]:
     elif not behind:
         yield (
             f"{named(known)} waited {max(each.seconds for each in waits):.0f} s in {place}, and nobody is behind in"
-            " what was pasted; what tells: the output of all ranks, their flight recorder dumps"
+            " what was pasted; paste also the output of all ranks, their flight recorder dumps"
             " (TORCH_NCCL_TRACE_BUFFER_SIZE=2000, TORCH_NCCL_DUMP_ON_TIMEOUT=1), the kernel logs of their nodes"
         )
 

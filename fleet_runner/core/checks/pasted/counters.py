@@ -39,7 +39,7 @@ def health_watch(text: str, node: str) -> Part:
     except EvidenceError as error:
         return Part(name, unsure=(str(error),))
     unsure = tuple(
-        f"DCGM's health watch on {node}, {each.where}: {each.words}; dcgmi diag -r 3 tells" for each in found
+        f"DCGM's health watch on {node}, {each.where}: {each.words}; run dcgmi diag -r 3" for each in found
     )
     return Part(name, unsure=unsure[:SHOWN])
 
@@ -112,7 +112,7 @@ def nvlink_report(text: str, node: str) -> Part:
         for uuid, count in up.items()
         if count < max(most, 1) or shown[uuid].inactive
     ]
-    wanted = f"how many there should be is for the device type to say; where one is down, {node} asks for a reboot"
+    wanted = f"how many there should be is for the device type to define; where one is down, {node} asks for a reboot"
     unsure = [f"{', '.join(fewer[:SHOWN])}: {wanted}"] if fewer else []
     counting = [
         f"{_gpu(uuid)} link {link} ({_told(bad)})"
@@ -156,10 +156,10 @@ def _failed(text: str) -> str:
 
 
 def nccl_warnings(text: str, node: str) -> Part:
-    """Say what NCCL's complaints may mean, and what tells: a complaint is a symptom."""
+    """Say what NCCL's complaints may mean, and what would show it: a complaint is a symptom."""
     found = nccl_log.parse(text)
     unsure = tuple(
-        f"{each.host or node}: NCCL complained {counted(each.times, 'time')}: {each.meaning.meaning}; what tells:"
+        f"{each.host or node}: NCCL complained {counted(each.times, 'time')}: {each.meaning.meaning}; next step:"
         f" {each.meaning.tells}"
         for each in found
     )

@@ -1,4 +1,4 @@
-"""Tables that tools print for people: what they hint at, and which command tells more."""
+"""Tables that tools print for people: what they hint at, and which command shows more."""
 
 import json
 import re
@@ -43,7 +43,7 @@ _GPU = re.compile(
     re.MULTILINE | re.ASCII,
 )
 
-_FULL = "nvidia-smi -q tells"
+_FULL = "nvidia-smi -q shows"
 
 
 def smi(text: str, node: str) -> Part:
@@ -90,9 +90,9 @@ def smi_failed(text: str, node: str) -> Part:
     if "mismatch" in words:
         why = "the loaded driver is another version than its library: a reboot loads the installed one"
     elif words.startswith("No devices"):
-        why = "lspci -d 10de: tells whether GPUs are on the bus, and dmesg why the driver took none"
+        why = "lspci -d 10de: shows whether GPUs are on the bus, and dmesg why the driver took none"
     else:
-        why = "lsmod tells whether the driver is loaded, and dmesg why not"
+        why = "lsmod shows whether the driver is loaded, and dmesg why not"
     return Part("nvidia-smi", unsure=(f"nvidia-smi on {node} could ask no GPU ({words[:120]!r}): {why}",))
 
 
@@ -104,7 +104,7 @@ def health_watch(text: str, node: str) -> Part:
     except EvidenceError as error:
         return Part(name, unsure=(str(error),))
     unsure = tuple(
-        f"DCGM's health watch on {node}, {each.where}: {each.words}; dcgmi diag -r 3 tells" for each in found
+        f"DCGM's health watch on {node}, {each.where}: {each.words}; run dcgmi diag -r 3" for each in found
     )
     return Part(name, unsure=unsure[:SHOWN])
 
@@ -142,7 +142,7 @@ def amd_kernel(text: str, node: str) -> Part:
     return Part(
         "amdgpu's messages",
         unsure=(
-            f"{counted(len(found), 'message')} of amdgpu on {node} may tell of faults and are not known, {first}",
+            f"{counted(len(found), 'message')} of amdgpu on {node} may report faults and cannot be read yet, {first}",
         ),
     )
 

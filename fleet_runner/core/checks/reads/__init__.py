@@ -99,4 +99,6 @@ def apart(reading: Reading) -> dict[str, Reading]:
     try:
         return {adapter: Reading.from_json({**said, "name": reading.name}) for adapter, said in told.items()}
     except (KeyError, TypeError, ValueError) as error:
-        raise EvidenceError(f"{reading.name}: found {reading.text!r:.60}, expected what each adapter said") from error
+        raise EvidenceError(
+            f"{reading.name}: found {reading.text!r:.60}, expected the output of each adapter"
+        ) from error

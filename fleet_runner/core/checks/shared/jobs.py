@@ -65,7 +65,7 @@ def failed(job: Job) -> str:
     if job.rc == OVERDUE and job.elapsed > job.seconds:
         return f"it hung: it was ended after {job.elapsed:.0f} s, expected {job.seconds:.0f}; look at the kernel log"
     lines = job.output.strip().splitlines()
-    last = f", last said: {lines[-1]:.200}" if lines else ""
+    last = f", last output: {lines[-1]:.200}" if lines else ""
     return f"it exited with {job.rc}{last}; expected 0"
 
 

@@ -192,7 +192,7 @@ def _namesakes(draft: Draft, aside: _Aside) -> Draft:
                     aside.tell(Problem(each.where("name"), text), "it has no cables and is no node, and is left out")
         else:
             places = ", ".join(each.where() for each in several)
-            text = f"{len(several)} devices are called {show(name)} ({places}), and they cannot be told apart"
+            text = f"{len(several)} devices are called {show(name)} ({places}), and nothing distinguishes them"
             why = aside.tell(Problem(several[0].where("name"), text), "none of them is used; rename all but one")
             aside.devices(several, why)
     return replace(draft, devices=kept)

@@ -118,7 +118,7 @@ def strangers(known: Designed, told: MachineReport) -> str:
 
 def _answer(known: Designed, told: MachineReport) -> Answer:
     if told.why:
-        return Answer(told, Match.UNKNOWN, "", f"{told.who} tells nothing: {told.why}")
+        return Answer(told, Match.UNKNOWN, "", f"{told.who} gave no identity: {told.why}")
     wanted = identity.serial(known.serial)
     system, boards = _filled(told.serials), _filled(told.boards)
     if wanted and wanted in system | boards:

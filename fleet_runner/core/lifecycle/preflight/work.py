@@ -45,7 +45,7 @@ def _by_processes(usage: Result | None) -> str:
     if usage is None or usage.verdict is not Verdict.PASS:
         return ""
     if not usage.observed.get("in_use"):
-        return "nobody uses its GPUs any more"
+        return "no process uses its GPUs any more"
     return "one process has all of its GPUs" if _is_sole(usage.observed) else ""
 
 

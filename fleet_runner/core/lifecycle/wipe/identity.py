@@ -40,7 +40,7 @@ def term(seen: Seen) -> dict[str, Any]:
     boot, uptime = _told(BOOT_ID, seen), _UPTIME.match(f"{_told(UPTIME, seen)} ")
     if not _BOOT.fullmatch(boot) or uptime is None:
         raise EvidenceError(
-            f"the node does not tell which boot this is, and how old: found {boot!r:.60}; nothing is erased"
+            f"the node does not report which boot this is, and how old: found {boot!r:.60}; nothing is erased"
         )
     return {"boot": boot, "until": float(uptime[1]) + HOLDS_SECONDS}
 

@@ -69,8 +69,8 @@ class Stay:
 
 
 STEPS: dict[str, str] = {
-    "wipe.model": "Find out whose disk it is; if it belongs here, add its model to the device type's profile.",
-    "wipe.serial": "Find out whose disk it is; if it belongs here, add it to the source of truth.",
+    "wipe.model": "Find out whose disk it is; if it is the node's, add its model to the device type's profile.",
+    "wipe.serial": "Find out whose disk it is; if it is the node's, add it to the source of truth.",
     "wipe.too_many": "Take out the disk that is not the node's, or list the node's own in the source of truth.",
     "wipe.hurdle": "Boot the node from the network without using this disk, and remove what blocks the wipe.",
     "wipe.stuck": "Power the node off and on and see if the disk ends it by itself; else destroy the disk.",

@@ -103,7 +103,7 @@ def assumptions(found: JobFigures) -> str:
 def _rate(found: JobFigures) -> str:
     days_ = counted(amount(found.node_days), "node day")
     if found.rate is None:
-        return f"No rate is told: {too_short(found.node_days)}."
+        return f"No rate is given: {too_short(found.node_days)}."
     if not found.rate.events:
         return f"Infrastructure interrupted no job in {days_} in production."
     each = found.rate.each

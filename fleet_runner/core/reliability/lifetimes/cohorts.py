@@ -129,7 +129,7 @@ def _law(name: str, sample: Sample) -> dict[str, Any]:
     found = weibull.fit(sample)
     if found is None:
         few = none_of(f"a Weibull fit of {name}", sample.failures, weibull.FEWEST)
-        odd = f"The failures of {name} follow no Weibull law that could be told from what was seen."
+        odd = f"The failures of {name} do not fit a Weibull distribution with the data so far."
         return dict.fromkeys(keys) | {"sentence": few if sample.failures < weibull.FEWEST else odd}
     shape, tenth = found.shape, found.tenth
     low, high = shape.low or 0.0, shape.high or 0.0

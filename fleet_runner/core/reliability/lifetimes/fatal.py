@@ -31,7 +31,7 @@ FATAL: Mapping[str, Mapping[str, str]] = MappingProxyType({
         "gpu.unrepairable": "its memory cannot be repaired",
         "gpu.remapped_rows": "too many memory rows remapped",
         "gpu.retired_pages": "too many memory pages retired",
-        "gpu.sram_threshold": "too many SRAM errors, by its own word",
+        "gpu.sram_threshold": "too many SRAM errors, by its own report",
         "gpu.sram_errors": "too many uncorrectable SRAM errors",
         "gpu.inforom": "its InfoROM is corrupted",
         "gpu_burn.faulty": "computed wrong results under load",
@@ -60,7 +60,7 @@ FATAL: Mapping[str, Mapping[str, str]] = MappingProxyType({
     },
     "psu": {"psu.faulty": "calls itself faulty"},
     "optic": {"optics.tx_power": "sends too little or too much light"},
-    "fan": {"fan.failed": "stands still or turns too slowly"},
+    "fan": {"fan.failed": "does not turn, or turns too slowly"},
 })  # fmt: skip
 """Kind of part → code of the fault → how it ended."""
 

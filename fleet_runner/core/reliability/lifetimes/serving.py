@@ -99,7 +99,7 @@ def interruptions(found: Found, span: Span, now: float) -> dict[str, Any]:
         return {"interruptions": 0, "node_days": 0.0, **spread("rate_per_node_day", None), "dispersion": None,
                 "sentence": "Not enough data on interruptions: no node was in production."}  # fmt: skip
     if often.time < ENOUGH:
-        few = f"No rate of interruptions is told: {too_short(often.time)}."
+        few = f"No rate of interruptions is given: {too_short(often.time)}."
         return {"interruptions": often.events, "node_days": often.time, **spread("rate_per_node_day", None),
                 "dispersion": None, "sentence": few}  # fmt: skip
     between = often.between
@@ -160,7 +160,7 @@ def _sentence(nodes: int, up: Between | None, often: Rate | None, back: Between 
     if not often.events:
         return f"{said}; none was taken out."
     if often.time < ENOUGH:
-        return f"{said}; how often one is out is not told: {too_short(often.time)}."
+        return f"{said}; how often one is out is not given: {too_short(often.time)}."
     said += f"; each was out about every {days(often.between.value)} ({within(often.between, days)})"
     if back is None:
         return f"{said}; not enough came back to say how long for."

@@ -147,7 +147,7 @@ class Parts:
         yield (
             f"{counted(self.failures, 'failure')} of parts in {days:.0f} days; {counted(moved, 'part')} in more than"
             f" one node. {counted(places, 'place')} and {counted(parts, 'part')} failed again beyond chance; of those"
-            f" told, at most one in {1 / chance.FALSE:.0f} is chance."
+            f" listed, at most one in {1 / chance.FALSE:.0f} is chance."
         )
         if not self.rates:
             yield "Not enough data: no part was seen for a while."
@@ -185,7 +185,7 @@ def analyse(given: Given) -> Parts:
 def _silent(told: Failed, known: int, twice: int) -> Mapping[str, int]:
     silences = dict(told.silences)
     silences["failures of parts whose serial number is not known"] = len(told.failures) - known
-    silences["serial numbers that were told in two places at once"] = twice
+    silences["serial numbers that were reported in two places at once"] = twice
     return {why: many for why, many in silences.items() if many}
 
 

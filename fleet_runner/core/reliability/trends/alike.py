@@ -133,7 +133,7 @@ def _moved(metric: Metric, window: Window, what: tuple[str, Groups], curves: Num
         way = "rose" if change > 0 else "fell"
         words = (
             f"{metric.name} ({metric.meaning}) of all {parts} parts in {kind} {name} {way} together by "
-            f"{with_unit(short(abs(change)), metric)} since {since(day, window.step)}: none of them is to blame"
+            f"{with_unit(short(abs(change)), metric)} since {since(day, window.step)}: none of them is the cause"
         )
         size = {"change": float(f"{change:.6g}"), "unit": metric.unit}
         rests = size | {"since_day": day_name(day), "parts": parts, "step_days": window.step}

@@ -138,10 +138,10 @@ class Drift:
         kinds = Counter(each.kind.value for each in every)
         which = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(kinds.items()))
         weekly = sum(sum(each.weekly.values()) for each in self.looked)
-        rare = f" {weekly:,} of them are told too seldom for days, and were looked at in weeks." if weekly else ""
+        rare = f" {weekly:,} of them are reported too rarely for days, and were analysed by week." if weekly else ""
         return [
             f"{series:,} series of {metrics} looked at; {judged:,} could be judged.{rare}",
-            f"{counted(len(every), 'change is', 'changes are')} foreseen to matter{f' ({which})' if which else ''}.",
+            f"{counted(len(every), 'change is', 'changes are')} predicted to matter{f' ({which})' if which else ''}.",
             *(
                 [f"{counted(moved, 'rack or site', 'racks or sites')} changed as a whole: no part there is to blame."]
                 * bool(moved)

@@ -137,7 +137,7 @@ def _crosses(crossing: Crossing, mark: float | None) -> str:
     if mark is None:
         return ""
     if crossing.days is None or crossing.soonest is None or crossing.latest is None:
-        return f"; when it crosses its pass mark of {short(mark)} is not told: {crossing.why}"
+        return f"; when it crosses its pass mark of {short(mark)} is not predicted: {crossing.why}"
     days = counted(f"{crossing.days:.0f}", "day")
     between = f"{crossing.soonest:.0f} to {crossing.latest:.0f}"
     return f"; going on so, it crosses its pass mark of {short(mark)} in {days} ({between})"

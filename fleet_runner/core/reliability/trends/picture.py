@@ -159,7 +159,7 @@ def _grid(trend: Trend, x: Axis, y: Axis, marks: Sequence[float], ahead: int) ->
     if ahead:
         today = x.at(trend.days[-1])
         yield line([(today, TOP), (today, BOTTOM)], "today")
-        yield words("last told", today, BOTTOM + 35, anchor="middle")
+        yield words("last report", today, BOTTOM + 35, anchor="middle")
 
 
 def _points(trend: Trend, numbers: Numbers, x: Axis, y: Axis) -> list[Point | None]:

@@ -71,7 +71,7 @@ def spread(scene: ChangeContext, seen: Seen, wide: Numbers) -> SeriesChange | Si
     before, now = (float(np.sqrt(np.mean(np.square(part)))) for part in (there[:since], there[since:]))
     if now - before < scene.metric.least or now < LEAST_RATIO * before:
         return Silence.SMALL
-    why = Crossing(why="scatter goes no way")
+    why = Crossing(why="scatter has no direction")
     return _told(scene, seen, (Kind.SPREAD, before, now, now - before), why)
 
 

@@ -13,7 +13,7 @@ class Link:
     `serial` counts the issues that the ticket had there. `told` is the newest line of the outbox that the tracker
     knows, `digest` of which text. `asked_at` is when an issue was asked for, None before that. `waits` says whether
     there is more to tell, not before `due_at`, and `detail` why not yet; `tries` are those since the last that went
-    well, also one that was begun and whose end nobody saw.
+    well, also one that was begun and whose end was not seen.
     """
 
     ticket: int

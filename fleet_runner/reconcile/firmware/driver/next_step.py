@@ -109,8 +109,8 @@ def _busy(seen: Seen) -> str:
     running = [task for task in (seen.tasks or {}).values() if task.state is TaskEnd.RUNNING]
     if running:
         name = f" ({running[0].name})" if running[0].name else ""
-        return f"the BMC works on {running[0].uri}{name}, which nothing here began; nothing is sent until it is over"
-    return "the BMC says that an update goes on, which nothing here began" if seen.busy else ""
+        return f"the BMC works on {running[0].uri}{name}, not started by fleet-runner; nothing is sent until it ends"
+    return "the BMC runs an update that fleet-runner did not start" if seen.busy else ""
 
 
 def _planned(visit: Visit, seen: Seen) -> Report | None:
@@ -235,7 +235,7 @@ def _switch_for(visit: Visit, seen: Seen, chosen: Chosen) -> Report | None:
         visit.chosen = chosen._replace(switched=True)
         switch(visit, step.power)
     elif now > (visit.switched_at or now) + pace.boot:
-        message = f"the host was told to be {step.power}, and its BMC says {seen.power} after {span(pace.boot)}"
+        message = f"the host was set to {step.power}, and its BMC says {seen.power} after {span(pace.boot)}"
         return visit.report(FirmwareStatus.UNREAD, f"{message}; look at the node")
     why = f"{step.component} is written while the host is {step.power}, and it is {seen.power}"
     return visit.wait(FirmwareStatus.WAITING, why, pace.poll)

@@ -81,5 +81,5 @@ class Mirror(ABC):
     def keep(self) -> bool:
         """Keep the right to tell; False where the visit is over."""
         if self.store.take_tracker(self.name, self.holder, self.now(), LEASE) is None:
-            raise ConflictError(f"{self.name}: another process updates it now; this one waits")
+            raise ConflictError(f"{self.name}: another process updates it now; this one is on standby")
         return self.now() < self.until

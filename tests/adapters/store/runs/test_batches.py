@@ -127,7 +127,7 @@ def test_a_lease_that_is_over_is_never_renewed(shared: Store) -> None:
     assert shared.renew_parcel("b-1", token, SECONDS) is None
     shared.lapse_parcels()
     (found,) = shared.parcels(["b-1"])
-    assert (found.rc, found.detail) == (None, "its runner was not heard of for as long as its lease")
+    assert (found.rc, found.detail) == (None, "its runner was silent for longer than its lease")
     shared.close_run(run(shared, 1), Outcome.LOST, found.detail, 300.0)
     with pytest.raises(ConflictError, match="none of its runs is open"):
         shared.ingest("b-1", 0, 10, [judged()])

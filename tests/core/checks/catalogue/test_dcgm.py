@@ -206,7 +206,7 @@ def test_a_diagnostic_that_cannot_run_is_unknown() -> None:
     said = "Error: Unable to complete diagnostic for group 2147483647.\n"
     result = judged("dcgm", {"dcgm_job": ended(said, rc=1)})
     assert result.verdict is Verdict.UNKNOWN
-    assert result.message.startswith("it exited with 1, last said: Error: Unable to complete")
+    assert result.message.startswith("it exited with 1, last output: Error: Unable to complete")
     assert "is not JSON" in judged("dcgm", {"dcgm_job": ended(said)}).message
     assert "it hung" in judged("dcgm", {"dcgm_job": ended("", rc=124, elapsed=3600)}).message
     assert "gone without an end" in judged("dcgm", {"dcgm_job": ended("", state="lost")}).message

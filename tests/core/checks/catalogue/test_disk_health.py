@@ -138,7 +138,7 @@ def test_a_drive_that_does_not_tell_is_unknown_with_the_tools_reason() -> None:
     )
     result = run(CHECKS["disk_health"], readings, EXPECTED)
     assert result.verdict is Verdict.UNKNOWN
-    assert "/dev/nvme0 does not report its health; the tool said: find: nvme: Permission denied" in result.message
+    assert "/dev/nvme0 does not report its health; the tool printed: find: nvme: Permission denied" in result.message
 
 
 def test_a_drive_that_was_not_even_asked_is_unknown() -> None:

@@ -112,7 +112,7 @@ def test_changed_data_fails_whatever_the_tool_exits_with() -> None:
         ("", {"rc": 127}, "it exited with 127"),
         ("", {}, "no report of nvbandwidth"),
         ("", {"state": "lost"}, "gone without an end"),
-        (GOOD + "ERROR: x\n", {"rc": 1}, "it exited with 1, last said: ERROR: x; expected 0; it said: ERROR: x"),
+        (GOOD + "ERROR: x\n", {"rc": 1}, "it exited with 1, last output: ERROR: x; expected 0; its output: ERROR: x"),
         (GOOD, {"rc": 1}, "it exited with 1"),
         (GOOD[: GOOD.index("Running device_to_device")], {}, "between GPUs were measured on 0 of 1 pairs of GPUs"),
         (GOOD.replace("55.62", "N/A") + "Error: x\n", {}, "to the host were measured on 1 of 2 GPUs (Error: x)"),

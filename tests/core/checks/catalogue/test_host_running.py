@@ -104,7 +104,7 @@ def test_a_service_is_known_by_any_of_its_names() -> None:
     [("ActiveState=active", "ActiveState=activating"), ("nvidia-fabricmanager.service", "x.service")],
 )
 def test_a_service_on_its_way_or_unheard_of_is_unknown(old: str, new: str) -> None:
-    """A later look tells more."""
+    """A later look shows more."""
     assert host("services", units=UNITS.replace(old, new)).verdict is Verdict.UNKNOWN
 
 

@@ -186,14 +186,14 @@ def test_without_a_boot_service_nothing_is_known_about_a_node(
 ) -> None:
     result = verdict(came_to(last), beats=beats)
     assert result.verdict is Verdict.UNKNOWN
-    assert "no boot service was heard " + ("for 600 s" if beats else "ever") in result.message
+    assert "no boot service has reported " + ("for 600 s" if beats else "yet") in result.message
     assert "start it (fleet-runner boot serve)" in result.message
 
 
 def test_a_boot_service_that_is_heard_from_tomorrow_has_another_clock() -> None:
     result = verdict(came_to(Milestone.SCRIPT), beats={"boot": READ_AT + 86_400})
     assert result.verdict is Verdict.UNKNOWN
-    assert "a boot service was heard 86400 s from now; set both clocks" in result.message
+    assert "a boot service reported 86400 s from now; set both clocks" in result.message
 
 
 @pytest.mark.parametrize("last", [None, *ORDER[:4]])

@@ -93,5 +93,5 @@ def test_a_health_watch_says_where_and_what() -> None:
 def test_a_health_watch_that_names_no_part_tells_its_overall_health() -> None:
     (found,) = watched("| Health Monitor Report    |\n|  |  |\n| Overall Health | Failure |\n+-----+-----+\n")
     assert (found.where, found.words) == ("overall", "Failure")
-    with pytest.raises(EvidenceError, match="tells no overall health"):
+    with pytest.raises(EvidenceError, match="no overall health"):
         watched("| Health Monitor Report    |\n| GPU | Failure |\n+-----+-----+\n")

@@ -111,7 +111,7 @@ def test_what_a_dead_client_counts_is_no_error() -> None:
 @pytest.mark.parametrize("said", ["Couldn't init a GPU test: Error in ", "Failure during compute: Error"])
 def test_a_run_whose_clients_all_died_says_what_they_said(said: str) -> None:
     """Its last words, that none is alive, say less."""
-    with pytest.raises(EvidenceError, match=f"no summary .*; it said: {said[:20]}"):
+    with pytest.raises(EvidenceError, match=f"no summary .*; its output: {said[:20]}"):
         parse(f"GPU 0: x\n{said}\n\nNo clients are alive!  Aborting\n")
 
 

@@ -57,7 +57,7 @@ def test_the_second_port_of_an_adapter_is_not_taken_for_its_first_by_the_nodes_g
 
 def test_an_adapter_at_two_ports_of_switches_is_refused() -> None:
     rows = (row("1", 1, "c1", "1", "gpu-01 mlx5_0"), row("2", 2, "c1", "1", "gpu-01 mlx5_0"))
-    assert "'gpu-01 mlx5_0' port 1 is told twice" in said(switch("leaf-1", "a1", *rows))
+    assert "'gpu-01 mlx5_0' port 1 is listed twice" in said(switch("leaf-1", "a1", *rows))
 
 
 def test_columns_are_found_by_their_titles() -> None:
@@ -179,7 +179,7 @@ def test_what_is_missing_is_said() -> None:
     (why,) = parse(WHOLE.replace(f"{spine}\n", "")).lacks
     assert why == (
         "ibdiagnet2.net_dump: 1 row is missing among others, the first that of 'MF0;spine-1:MQM9700/U1' port 17; the"
-        " far ends tell what is plugged there. Run ibdiagnet again."
+        " far ends show what is plugged there. Run ibdiagnet again."
     )
     (why,) = parse(WHOLE.replace(f"{host}\n", "").replace(f"{spine}\n", "")).lacks
     assert why.startswith("ibdiagnet2.net_dump: 2 rows are missing among others, the first that of 'MF0;leaf-1:")

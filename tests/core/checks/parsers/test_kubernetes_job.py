@@ -168,7 +168,7 @@ def test_ranks_that_nobody_tells_are_not_made_up() -> None:
     bare["metadata"]["labels"] = {}
     for found in (twice, said(pod(0), bare)):
         assert found.job.ranks == {}
-        assert found.notes == ("Kubernetes does not tell which rank is on which node; the job's output may.",)
+        assert found.notes == ("Kubernetes does not report which rank is on which node; the job's output may.",)
     noted = pod(1)
     noted["metadata"] = {"name": "x", "annotations": {"batch.kubernetes.io/job-completion-index": "1"}}
     assert said(pod(0, gpus=1), noted | {"spec": pod(1, gpus=1)["spec"]}).job.ranks == {0: "gpu-0", 1: "gpu-1"}

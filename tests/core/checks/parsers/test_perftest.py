@@ -119,7 +119,7 @@ def test_rows_are_read_by_their_heading(row: str, rows: tuple[Row, ...]) -> None
 def test_more_rails_than_a_node_has_are_refused() -> None:
     """A node may print anything."""
     line = '{"program": "ib_write", "target": "x", "peer": "x", "output": ""}\n'
-    with pytest.raises(EvidenceError, match="tells 257 measurements, expected at most 256"):
+    with pytest.raises(EvidenceError, match="printed 257 measurements, expected at most 256"):
         measured(line * 257 + '{"program": "ib_write", "ended": true}\n')
 
 

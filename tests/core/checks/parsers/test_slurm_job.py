@@ -70,7 +70,7 @@ def test_a_job_that_ended_well_is_told_without_ends() -> None:
     whole = Job("1", ("n1",), at, at, scheduler="slurm", name="a|b", owner="kim (team-a)")
     assert found.job == replace(whole, state="COMPLETED", exit_code="0:0")
     assert found.events == ()
-    assert found.notes == ("This release of Slurm does not tell which node of a job failed (23.02 or later does).",)
+    assert found.notes == ("This release of Slurm does not report which node of a job failed (23.02 or later does).",)
     assert job("3").job.nodes == ("n1", "n2")
 
 

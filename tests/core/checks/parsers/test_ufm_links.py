@@ -168,7 +168,7 @@ def test_a_link_that_is_told_from_both_ends_is_one() -> None:
 
 def test_a_port_with_two_links_is_refused_with_both() -> None:
     other = RECORD | {"destination_port": "2", "name": RECORD["name"][:-1] + "2"}
-    assert "'gpu-01 mlx5_0' port 1 is told twice, joined to 'leaf-1' port 1 and to 'leaf-1' port 2" in said(
+    assert "'gpu-01 mlx5_0' port 1 is listed twice, joined to 'leaf-1' port 1 and to 'leaf-1' port 2" in said(
         json.dumps([RECORD, other])
     )
 

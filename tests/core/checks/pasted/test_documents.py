@@ -70,7 +70,7 @@ def test_of_many_resources_only_the_logs_of_faults_count() -> None:
         ('{"DCGM Diagnostic": {"test_categories": [{"cat', "dcgmi's report is not JSON"),
         ("==============NVSMI LOG==============\n\nAttached GPUs    ", "nvidia-smi -q describes 0 GPUs"),
         ("<nvidia_smi_log>\n<attached_gpus>8</attached_gpus>\n", "nvidia-smi's XML cannot be read"),
-        ("smartctl 7.3 2022-02-28\nSMART overall-health self-assessment test result: PASSED\n", "smartctl tells"),
+        ("smartctl 7.3 2022-02-28\nSMART overall-health self-assessment test result: PASSED\n", "smartctl printed"),
         ("# Port counters: Lid 12 port 1\nSymbolErrorCounter:....1\n", "perfquery: the counters of"),
         ("## Summary: 48 nodes checked", "ibqueryerrors"),
         ("# nThread 1 nGpus 8\n", "this is no output of nccl-tests"),
@@ -108,7 +108,7 @@ def test_gpus_with_fewer_links_than_others_are_named_and_not_condemned() -> None
     fewer = "\n".join(text.rstrip().split("\n")[:-1])
     found = read(fewer + "\n")
     assert asking(found) == {}
-    assert "NVLinks up: how many there should be is for the device type to say" in found.unsure[0]
+    assert "NVLinks up: how many there should be is for the device type to define" in found.unsure[0]
 
 
 def test_a_link_that_counted_errors_is_asked_for_again() -> None:

@@ -1,4 +1,4 @@
-"""Tables that tools print for people: they condemn nothing, and say which command tells more."""
+"""Tables that tools print for people: they condemn nothing, and say which command shows more."""
 
 import json
 
@@ -36,7 +36,7 @@ def test_a_table_of_gpus_says_what_tells_more() -> None:
     silent, counting = found.unsure
     assert silent.startswith("GPU 2 (00000000:52:00.0) on this node does not answer")
     assert "since the driver was loaded, GPU 1 (00000000:43:00.0): 2:" in counting
-    assert all("nvidia-smi -q tells" in each for each in (*found.unsure, *found.notes))
+    assert all("nvidia-smi -q shows" in each for each in (*found.unsure, *found.notes))
     assert found.parts[0].name == "nvidia-smi of 3 GPUs"
     rows = SMI.replace("|                    2 |", "|                    0 |").split("\n")
     well = "\n".join(row for row in rows if "ERR!" not in row)
@@ -53,8 +53,8 @@ def test_a_list_of_gpus_tells_no_fault() -> None:
 @pytest.mark.parametrize(
     ("text", "tells"),
     [
-        ("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", "lsmod tells"),
-        ("No devices were found", "lspci -d 10de: tells"),
+        ("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", "lsmod shows"),
+        ("No devices were found", "lspci -d 10de: shows"),
         ("Failed to initialize NVML: Driver/library version mismatch", "a reboot loads the installed one"),
     ],
 )
@@ -113,4 +113,9 @@ def test_messages_of_amds_driver_that_no_row_knows_are_said() -> None:
     assert [each.finding.code for each in found.told] == ["amdgpu.reset"]
     assert found.unsure == ()
     found = read(f"{head}failed to halt cp gfx\n{head}GPU reset begin!\n")
-    assert found.unsure[0].startswith("1 message of amdgpu on this node may tell of faults and are not known")
+    assert found.unsure[0].startswith("1 message of amdgpu on this node may report faults and cannot be read yet")
+
+
+def test_an_event_log_with_a_clock_of_twelve_hours_is_read() -> None:
+    found = read("   1 | 11/21/2026 | 05:00:00 PM UTC | Memory #0x11 | Uncorrectable ECC | Asserted\n")
+    assert found.told[0].first == "2026-11-21 17:00:00"

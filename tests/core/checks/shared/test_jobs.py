@@ -71,7 +71,7 @@ def test_a_job_that_ended_well_gives_its_output() -> None:
     ("ended", "message"),
     [
         (job("lost"), "gpu-01: it is gone without an end"),
-        (job("ended", rc=2), "it exited with 2, last said: x; expected 0"),
+        (job("ended", rc=2), "it exited with 2, last output: x; expected 0"),
         (job("ended", rc=2, output=" "), "it exited with 2; expected 0"),
         (job("ended", rc=124, elapsed=612.0), "it hung: it was ended after 612 s, expected 4"),
         (job("ended", rc=124, elapsed=3.0), "it exited with 124"),

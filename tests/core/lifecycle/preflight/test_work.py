@@ -60,7 +60,7 @@ def test_nothing_that_works_is_called_idle(usage: Result | None, scheduler: Resu
         (SOLE, SHARED, True, ""),  # the job's other processes have no GPU yet
         (SHARED, IDLE, True, ""),  # somebody works past the scheduler
         (SOLE, IDLE, True, "one process has all of its GPUs"),
-        (IDLE, IDLE, True, "nobody uses its GPUs any more"),
+        (IDLE, IDLE, True, "no process uses its GPUs any more"),
         (None, IDLE, True, "its scheduler has no work on it any more"),  # a node that is dead
         (SILENT, IDLE, True, "its scheduler has no work on it any more"),
         (SOLE, SILENT, True, ""),
@@ -68,7 +68,7 @@ def test_nothing_that_works_is_called_idle(usage: Result | None, scheduler: Resu
         (SOLE, ELSEWHERE, True, "one process has all of its GPUs"),
         (SOLE, None, False, "one process has all of its GPUs"),
         (SHARED, None, False, ""),
-        (IDLE, None, False, "nobody uses its GPUs any more"),
+        (IDLE, None, False, "no process uses its GPUs any more"),
         (None, None, False, ""),
         (SILENT, None, False, ""),
     ],

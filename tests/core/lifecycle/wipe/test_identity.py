@@ -66,5 +66,5 @@ def test_without_a_boot_and_its_age_nothing_is_ordered(boot: str, uptime: str) -
 
 def test_a_node_that_does_not_tell_which_boot_this_is_gets_no_order() -> None:
     for found in ({}, running(boot=""), running(uptime=""), running(uptime="soon")):
-        with pytest.raises(EvidenceError, match="does not tell which boot this is"):
+        with pytest.raises(EvidenceError, match="does not report which boot this is"):
             term(found)

@@ -85,7 +85,7 @@ def test_a_run_that_ended_after_the_span_tells_when_a_job_ran_again() -> None:
 def test_where_too_little_was_observed_no_rate_is_told() -> None:
     found = figures(told(), served=DAY)
     assert (found.rate, found.families) == (None, ())
-    assert words.sentences(found)[1].startswith("No rate is told: not enough service observed yet")
+    assert words.sentences(found)[1].startswith("No rate is given: not enough service observed yet")
     (row,) = words.size_rows(found)
     assert (row.expected, row.expected_ettr) == ("–", "–")  # noqa: RUF001  dashes
     nowhere = figures(told(), served=0.0)

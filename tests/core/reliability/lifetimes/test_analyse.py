@@ -134,7 +134,7 @@ def test_the_law_says_wear_infant_mortality_or_neither() -> None:
     hardly = [life(at, 10.0 + at, "xid.79") for at in range(12)] + [life(at, 99.0, "") for at in range(12, 999)]
     assert "A tenth" not in kind(hardly)["weibull"]["sentence"]
     found = kind([life(at, 10.0, "xid.79") for at in range(20)])
-    assert "follow no Weibull law" in found["weibull"]["sentence"]
+    assert "do not fit a Weibull distribution" in found["weibull"]["sentence"]
 
 
 def test_the_share_that_lives_is_told_of_those_that_are_watched() -> None:
@@ -205,10 +205,10 @@ def test_of_a_few_hours_nothing_is_said_as_a_rate() -> None:
     """A node that is out within its first hours says nothing of a year."""
     found = Found([story("gpu-1", (0.5, 0.25), up=1.0)])
     told = serving.interruptions(found, SPAN, NOW)
-    assert told["sentence"] == ("No rate of interruptions is told: not enough service observed yet (18 node-hours).")
+    assert told["sentence"] == ("No rate of interruptions is given: not enough service observed yet (18 node-hours).")
     assert (told["interruptions"], told["rate_per_node_day"]) == (1, None)
     body = serving.service(found, SPAN, {}, NOW)
-    assert body["sentence"].endswith("is not told: not enough service observed yet (18 node-hours).")
+    assert body["sentence"].endswith("is not given: not enough service observed yet (18 node-hours).")
     assert body["mtbf_days"] is None
     few = kind([life(at, 2.0, "xid.79" if at else "") for at in range(2)])
     assert few["sentence"] == "GPUs: 1 of 2 failed; not enough service observed yet (96 part-hours)."

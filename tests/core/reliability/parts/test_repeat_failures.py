@@ -96,7 +96,7 @@ def test_too_few_peers_and_no_serial_numbers_are_silence() -> None:
     told = found([*untold, *twins], [replace(each, serial="") for each in SLOT_FAULTS])
     assert told.silences == {
         "failures of parts whose serial number is not known": 3,
-        "serial numbers that were told in two places at once": 1,
+        "serial numbers that were reported in two places at once": 1,
     }  # fmt: skip
     nothing = analyse(Given(SINCE, NOW, ())).to_json()
     assert nothing["sentences"][1].startswith("Not enough data")

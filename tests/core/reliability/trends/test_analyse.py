@@ -70,7 +70,7 @@ def test_a_drift_away_from_the_mark_in_sight_says_why_no_day_is_told() -> None:
     values = noise(NODES)
     values[9, -60:] += 0.1 * np.arange(1, 61)
     (one,) = looked(values, mark=1_000).found
-    assert "when it crosses its pass mark of 1000 is not told: it is further ahead than" in one.sentence
+    assert "when it crosses its pass mark of 1000 is not predicted: it is further ahead than" in one.sentence
 
 
 def test_two_parts_in_the_same_slot_are_told_apart() -> None:
@@ -245,7 +245,7 @@ def test_nothing_at_all_is_nothing() -> None:
         0,
         [],
     )
-    assert body["sentences"][1] == "0 changes are foreseen to matter."
+    assert body["sentences"][1] == "0 changes are predicted to matter."
 
 
 def test_the_body_says_what_was_looked_at_and_how_often_chance_may_be_told() -> None:
@@ -258,7 +258,7 @@ def test_the_body_says_what_was_looked_at_and_how_often_chance_may_be_told() -> 
     assert (body["since_day"], body["until_day"]) == ("2024-10-04", "2025-01-01")
     assert body["false_alarms_per_night"] == pytest.approx(192e-6, abs=1e-6)
     assert body["sentences"][0] == "192 series of 2 metrics were looked at; 192 could be judged."
-    assert body["sentences"][1] == "1 change is foreseen to matter (1 of kind shift)."
+    assert body["sentences"][1] == "1 change is predicted to matter (1 of kind shift)."
     assert [each["foreseen"] for each in body["metrics"]] == [{"shift": 1}, {}]
     assert [Foresight.from_json(each) for each in body["foresights"]] == list(drift.foresights())
 

@@ -25,7 +25,7 @@ def test_a_gpu_that_cools_badly_is_told_once() -> None:
     (one,) = drift.foresights()
     assert (one.metric, one.numbers["also"]) == ("gpu_margin", ["gpu_core"])
     assert "; at the same time gpu_core (how warm a GPU is) went from 61.3 to 69.5 celsius" in one.sentence
-    assert drift.to_json()["sentences"][1] == "1 change is foreseen to matter (1 of kind shift)."
+    assert drift.to_json()["sentences"][1] == "1 change is predicted to matter (1 of kind shift)."
     before = next(each for each in metrics[1].found)
     (same,) = Drift(metrics, (before,)).foresights()
     assert (same.key, same.numbers["also"]) == (before.key, ["gpu_margin"])

@@ -250,7 +250,7 @@ def test_both_are_one_answer() -> None:
     assert body["metrics"][0]["weekly"] == {"dgxb200": 96}
     assert body["sentences"][0] == (
         "192 series of 1 metric were looked at; 192 could be judged."
-        " 96 of them are told too seldom for days, and were looked at in weeks."
+        " 96 of them are reported too rarely for days, and were analysed by week."
     )
     nobody = look(METRIC, window(np.empty((0, 90))), {}, {}, {})
     assert nobody.beside(nobody, {}).days is None
