@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -59,9 +60,9 @@ def command(python: Path, variables: Mapping[str, str], *words: str) -> str:
 
 
 @contextmanager
-def serving(python: Path, variables: Mapping[str, str], log: Path) -> Iterator[None]:
-    """Serve meanwhile, and end as an operator would."""
-    with log.open("ab") as told:
+def serving(python: Path, variables: Mapping[str, str], state: Path) -> Iterator[None]:
+    """Serve meanwhile, and end as an operator would; then end the plays, which outlive the runner."""
+    with (state.parent / "adopt.log").open("ab") as told:
         process = subprocess.Popen(  # noqa: S603  our own command
             [str(python), "-m", "fleet_runner.cli", "serve"],
             env={**os.environ, **variables},
@@ -75,6 +76,8 @@ def serving(python: Path, variables: Mapping[str, str], log: Path) -> Iterator[N
     finally:
         process.terminate()
         process.wait(120)
+        for batch in state.glob("batches/*"):
+            processes.end(batch.name, grace=0.0)
 
 
 def is_surveyed(store: str, nodes: int) -> bool:
@@ -91,7 +94,7 @@ def adopted(what: str, python: Path, variables: Mapping[str, str], state: Path, 
     """Take a fleet from no store at all to production, and print what each step took."""
     began, before = time.monotonic(), cpu_seconds()
     print(what, flush=True)
-    with serving(python, variables, state.parent / "adopt.log"):
+    with serving(python, variables, state):
         store = f"sqlite:///{state / 'fleet.db'}"
         while not is_surveyed(store, nodes):
             if time.monotonic() - began > PATIENCE:
@@ -104,8 +107,6 @@ def adopted(what: str, python: Path, variables: Mapping[str, str], state: Path, 
         row("  adopt --all --dry-run", tried - surveyed)
         command(python, variables, "adopt", "--all")
         row("  adopt --all", time.monotonic() - tried)
-    for batch in state.glob("batches/*"):  # what is swept by now outlives the runner
-        processes.end(batch.name, grace=0.0)
     used = cpu_seconds() - before
     row("  in all", time.monotonic() - began, f", {used:.0f} CPU s, {1000 * used / nodes:.0f} ms a node")
     with Store.open(store) as opened:
@@ -166,6 +167,7 @@ def main() -> None:
     parser.add_argument("nodes", nargs="?", type=int, default=2000)
     parser.add_argument("--servers", type=int, default=32)
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that what was started is ended
     with tempfile.TemporaryDirectory(prefix="fleet-bench-") as folder:
         if given.servers:
             lab(Path(folder), given.servers)

@@ -77,7 +77,7 @@ def test_readiness_tells_whether_other_runners_hear_of_this_one(worlds: tuple[Ti
     assert "after 5 s they take its turn" in health.parts()["lease"].said
     with capture_logs() as logged, first.beside():
         until(lambda: health.parts()["lease"].ok)
-    assert [line["lease"] for line in logged if "heard late of this one" in line["event"]] == [LEASE]
+    assert [line["lease"] for line in logged if "saw this one late" in line["event"]] == [LEASE]
     assert silent(other, first) < LEASE
 
 

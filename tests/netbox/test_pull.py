@@ -131,7 +131,7 @@ def test_a_copy_of_a_pull_one_from_elsewhere_and_links_are_somebodys_own(tmp_pat
     ("fleet", "said"),
     [
         (Fleet((), {}, {}, {}, ()), "no site, rack, device or cable"),
-        (replace(FLEET, sites=("hall", " two ")), "a site cannot be told in site files as it is"),
+        (replace(FLEET, sites=("hall", " two ")), "a site cannot be written to site files as it is"),
         (
             replace(FLEET, devices={**FLEET.devices, "gpu-1": replace(NODE, serial=" S1")}),
             "device gpu-1 cannot be told",

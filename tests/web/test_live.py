@@ -69,7 +69,7 @@ def test_what_changes_is_told_until_the_run_is_over(site: Served, hall: Hall, ru
         assert answer.headers["cache-control"] == "no-store"
         told = answer.iter_text()
         heard = ""
-        while "has not said yet" not in heard:
+        while "has not reported yet" not in heard:
             heard += next(told)
         hall.store.ingest("b", 0, 9, (Progress(run.node, NOW, 2, 5, "fleet_collect : Read"),))
         while "2 of 5 tasks" not in heard:
@@ -157,7 +157,7 @@ def test_whoever_is_told_hears_that_nothing_can_be_read_and_that_it_can_again(
 ) -> None:
     with watching(site, run) as answer:
         told, heard = answer.iter_text(), ""
-        while "has not said yet" not in heard:
+        while "has not reported yet" not in heard:
             heard += next(told)
         assert "event: stale" not in heard
         renamed(hall.store, "runs", "elsewhere")
@@ -173,7 +173,7 @@ def test_an_open_page_says_that_it_is_old_and_when_it_is_not(
 ) -> None:
     with opened(browser, site) as page:
         page.goto(f"{site.url}/runs/{run.id}")
-        expect(page.locator("#one .far")).to_contain_text("has not said yet")
+        expect(page.locator("#one .far")).to_contain_text("has not reported yet")
         renamed(hall.store, "runs", "elsewhere")
         expect(page.locator("#stale")).to_contain_text("The store cannot be read now", timeout=30_000)
         accessible(page)

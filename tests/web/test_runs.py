@@ -171,7 +171,7 @@ def test_progress_is_seen_as_it_happens(site: Served, hall: Hall, browser: Brows
     run = begun(hall, batch="watched")
     with opened(browser, site) as page:
         page.goto(f"{site.url}/runs/{run.id}")
-        expect(page.locator("#one")).to_contain_text("its play has not said yet")
+        expect(page.locator("#one")).to_contain_text("its play has not reported yet")
         page.evaluate("window.same = true")
         hall.store.ingest("watched", 0, 10, (Progress(run.node, NOW, 1, 4, "fleet_collect : Read"),))
         expect(page.locator("#one progress")).to_have_attribute("value", "1")

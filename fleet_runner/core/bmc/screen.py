@@ -164,10 +164,8 @@ def _unread(found: Look, width: int) -> Iterator[Line]:
     if len(found.unread) > MOST_UNREAD:
         yield Line(f"not read: {len(found.unread) - MOST_UNREAD} more; --json lists all", "note")
     if found.absent:
-        count = f"{len(found.absent)} resources" if len(found.absent) > 1 else "1 resource"
-        yield from _wrapped(
-            f"The BMC lists {count} that it does not have (404): {_few(found.absent)}", width, "note", indent=""
-        )
+        count = f"{len(found.absent)} resources are" if len(found.absent) > 1 else "1 resource is"
+        yield from _wrapped(f"{count} listed but absent (404): {_few(found.absent)}", width, "note", indent="")
 
 
 def _few(names: Sequence[str]) -> str:

@@ -49,7 +49,7 @@ def test_a_release_is_asked_only_for_what_it_knows(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("OLD", "1")
     found = slurm_job.read("7")
     assert (found.job.nodes, found.job.failed_node, found.job.restarts) == (("gpu-01", "gpu-02"), "", 0)
-    assert "does not tell which node" in found.notes[0]
+    assert "does not report which node" in found.notes[0]
 
 
 def test_a_job_that_is_none_is_told_in_words(sacct: Path) -> None:

@@ -109,7 +109,7 @@ def test_a_held_fabric_says_by_whom_instead_of_when(store: Store, typed: Type) -
     follows(store, FABRIC, SetCondition(Condition.HELD, Held(1.0, "works", "ann")))
     said = typed("explain", FABRIC)
     assert "no ticket: held by ann: works" in said.words
-    assert "Next sweep: none by itself; held by ann: works" in said.words
+    assert "Next sweep: none automatically; held by ann: works" in said.words
 
 
 def test_a_sweep_under_way_is_the_next_one(store: Store, typed: Type) -> None:

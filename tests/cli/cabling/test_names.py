@@ -76,4 +76,4 @@ def test_a_capture_of_lldp_and_a_file_that_cannot_be_written_are_refused(folder:
     (folder / "gpu-01.json").write_text('{"lldp": {"interface": []}}', encoding="utf-8")
     refused = typed("cabling", "names", "--expected", "cables.csv", "--observed", "gpu-01.json")
     assert refused.code == 2
-    assert "LLDP tells names itself" in " ".join(refused.err.split())
+    assert "LLDP has names already" in " ".join(refused.err.split())

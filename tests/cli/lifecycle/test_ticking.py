@@ -57,7 +57,7 @@ def test_a_tick_beside_a_runner_has_that_one_look_and_decides_once_it_is_gone(
         said = typed("tick", "--json")
         assert (said.code, said.out) == (1, "")
         assert f"no: {store.deciding()} (last seen " in said.err
-        assert "decides for this fleet and was told to look at once; nothing is decided here" in said.err
+        assert "decides for this fleet and was asked to run a tick now; nothing is done here" in said.err
         until(lambda: store.answer(intent) is not None)
         assert len(store.runners()) == 1
         runner.ends()

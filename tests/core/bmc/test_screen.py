@@ -59,7 +59,7 @@ def test_what_was_not_read_keeps_good_news_small_and_has_a_line_each() -> None:
     assert told[-12:-9] == ["NOTES", "  odd", "not read: Systems/0: slow"]
     assert told[-2:] == [
         f"not read: {10 - MOST_UNREAD} more; --json lists all",
-        "The BMC lists 1 resource that it does not have (404): Systems/x",
+        "1 resource is listed but absent (404): Systems/x",
     ]
     many = dataclasses.replace(found, absent=tuple(f"S/{number}" for number in range(6)))
     assert shown(many)[-1].endswith("(404): S/0, S/1, S/2, S/3 and 2 more")

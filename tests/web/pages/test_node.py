@@ -111,7 +111,7 @@ def test_links_stand_as_designed_beside_as_seen(client: httpx.Client, failed: st
 
 def test_firmware_stands_beside_its_pins_or_why_not(client: httpx.Client, failed: str) -> None:
     said = client.get(f"/nodes/{failed}").text.partition('id="firmware"')[2].partition('id="links"')[0]
-    assert "Its pins cannot be told" in said
+    assert "The pinned versions are unknown" in said
     assert '<td class="differs">drift</td>' in said
 
 

@@ -30,7 +30,7 @@ def report(text: str) -> dict[str, Any]:
     fields = {NAMES[name]: _number(value) for name, value in _FIELD.findall(text)}
     if head is None or len(fields) < len(NAMES):
         missing = ", ".join(name for name, told in NAMES.items() if told not in fields)
-        raise EvidenceError(f"nvme smart-log does not tell {missing or 'its device'}; was it cut short?")
+        raise EvidenceError(f"nvme smart-log does not report {missing or 'its device'}; was it cut short?")
     return {"device": {"name": f"/dev/{head['name']}"}, **fields}
 
 

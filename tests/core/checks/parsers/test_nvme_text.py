@@ -30,5 +30,5 @@ def test_fields_have_the_names_of_the_json() -> None:
 
 
 def test_a_log_without_its_heading_is_refused() -> None:
-    with pytest.raises(EvidenceError, match="does not tell its device"):
+    with pytest.raises(EvidenceError, match="does not report its device"):
         report(TEXT.partition("\n")[2])
