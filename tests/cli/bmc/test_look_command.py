@@ -117,7 +117,7 @@ def test_what_is_saved_reads_back_has_no_secret_and_is_its_owners_alone(
     ("text", "told"),
     [
         (b"{", "is not JSON"),
-        (b"[]", "it is no JSON object of URIs to bodies"),
+        (b"[]", "expected a JSON object of URIs and bodies"),
         (b"{}", "it has no /redfish/v1"),
         (None, "cannot be read: No such file"),
     ],
