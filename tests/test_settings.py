@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fleet_runner import settings
+from fleet_runner.adapters.plays import engine
 from fleet_runner.core.base.errors import SettingsError
 
 Write = Callable[[str], Path]
@@ -254,3 +255,11 @@ def test_a_variable_of_a_table_is_json_and_adds_to_the_files(write: Write, monke
     monkeypatch.setenv("fleet_lemon_weights", "[7]")
     with pytest.raises(SettingsError, match="FLEET_LEMON_WEIGHTS: Input should be a valid dictionary"):
         settings.load()
+
+
+def test_a_play_reads_the_settings_of_its_runner(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("lemon_weights = { tickets = 2.0 }\nbmc_insecure = true\nretry_seconds = 7\n")
+    found = settings.load()
+    for name, value in engine.environment(found, "none").items():
+        monkeypatch.setenv(name, value)
+    assert settings.load() == found

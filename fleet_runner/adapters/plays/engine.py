@@ -227,7 +227,11 @@ def _specify(folder: Path, batch: Batch, **more: Any) -> None:
 def environment(settings: Settings, batch_id: str) -> dict[str, str]:
     """Give the batch the runner's own settings, wherever they came from, and the tag it is found by."""
     file = config_file()
-    own = {f"FLEET_{name.upper()}": str(value) for name, value in settings.model_dump().items() if value is not None}
+    own = {
+        f"FLEET_{name.upper()}": json.dumps(value) if isinstance(value, dict) else str(value)
+        for name, value in settings.model_dump().items()
+        if value is not None
+    }
     return {**os.environ, **own, **({"FLEET_CONFIG": str(file)} if file else {}), processes.TAG: batch_id}
 
 
