@@ -12,7 +12,7 @@ from tests.packaging.machine import TOOLS, Machine, fetched, installed, running
 
 pytestmark = [
     pytest.mark.nightly,
-    pytest.mark.timeout(1800),
+    pytest.mark.timeout(3600),
     pytest.mark.skipif(
         os.geteuid() != 0 or None in map(shutil.which, TOOLS),
         reason="a machine is made by root; Debian's packages are `mmdebstrap` and `systemd-container`",
