@@ -14,7 +14,7 @@ from tests.packaging.machine import PIP, copied, fetched, run
 
 pytestmark = [
     pytest.mark.nightly,
-    pytest.mark.timeout(1800),
+    pytest.mark.timeout(3600),
     pytest.mark.skipif(
         os.geteuid() != 0 or None in map(shutil.which, ("mmdebstrap", "buildah", "podman", "runc")),
         reason="an image is built by root; Debian's packages are `mmdebstrap`, `buildah`, `podman` and `runc`",

@@ -39,7 +39,7 @@ class Chroot:
         """Run a command inside, as it should end; return what it said."""
         apart = ("unshare", "--mount", "--pid", "--fork", f"--mount-proc={self.root}/proc")
         inside = (*apart, "chroot", str(self.root), *words)
-        done = subprocess.run(inside, capture_output=True, text=True, check=False, timeout=900, env=SILENT)
+        done = subprocess.run(inside, capture_output=True, text=True, check=False, env=SILENT)
         assert bool(done.returncode) == fails, f"{words}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
         return done.stdout + done.stderr
 

@@ -55,12 +55,13 @@ def test_a_fleet_begins_from_it_in_an_empty_folder(wheel: Installed, tmp_path: P
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(1800)
 def test_a_labs_node_is_provisioned_by_the_installed_playbooks(wheel: Installed, tmp_path: Path) -> None:
     """Through real Ansible, whose caches and temporary files lie elsewhere, too."""
     before, lab = wheel.files(), tmp_path / "lab"
     wheel.said(tmp_path, "lab", "up", "--dir", lab, "--servers", "1")
     try:
-        end = time.monotonic() + 180
+        end = time.monotonic() + 900
         wheel.said(lab, "tick")
         while "provision →" not in (history := wheel.said(lab, "history", NODE)):
             assert time.monotonic() < end, history

@@ -10,6 +10,7 @@ from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.firmware.goals import SETTINGS, VERSIONS
 from fleet_runner.core.firmware.turns import NAMED, Member, MemberStatus, unfit
 from fleet_runner.core.firmware.waves import plan
+from fleet_runner.core.inventory.last_places import place
 from fleet_runner.core.inventory.records import Fleet, rack_key
 from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.reconcile.firmware.catalogues import Definition, define
@@ -50,7 +51,7 @@ def select(settings: Settings, store: Store, wanted: NodeFilter) -> Selection:
     Raises:
         FleetError: there are none, they are of several device types, or their catalogue is unusable.
     """
-    fleet = source.read(settings)
+    fleet = store.placed(source.read(settings))
     rows = [known(store, name) for name in sorted(wanted.nodes)] or store.nodes()
     found = [node for node in rows if _meant(node, fleet, wanted)]
     device_type = _one_type(wanted, found)
@@ -58,17 +59,17 @@ def select(settings: Settings, store: Store, wanted: NodeFilter) -> Selection:
     reasons = {name: unfit(Member(name, 0, detail=_detail(name, wanted)), each) for name, each in sights.items()}
     return Selection(
         device_type,
-        {name: _rack(fleet, name) for name, why in reasons.items() if not why},
+        {name: place(fleet, name).rack for name, why in reasons.items() if not why},
         {name: why for name, why in reasons.items() if why},
         wanted.nodes,
     )
 
 
 def _meant(node: Node, fleet: Fleet, wanted: NodeFilter) -> bool:
-    device = fleet.devices.get(node.name)
-    if wanted.racks and (device is None or not {device.rack, _rack(fleet, node.name)} & wanted.racks):
+    where = place(fleet, node.name)
+    if wanted.racks and not {where.rack, where.rack.removeprefix(rack_key(where.site, ""))} & wanted.racks:
         return False
-    if wanted.sites and (device is None or device.site not in wanted.sites):
+    if wanted.sites and where.site not in wanted.sites:
         return False
     return wanted.device_type in {None, node.device_type} or node.name in wanted.nodes
 
@@ -99,8 +100,3 @@ def _sights(store: Store, fleet: Fleet, found: Collection[Node], defined: Defini
 
 def _detail(name: str, wanted: NodeFilter) -> str:
     return NAMED if name in wanted.nodes else ""
-
-
-def _rack(fleet: Fleet, name: str) -> str:
-    device = fleet.devices.get(name)
-    return rack_key(device.site, device.rack) if device is not None and device.rack else ""

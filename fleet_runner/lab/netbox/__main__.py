@@ -30,8 +30,11 @@ def main(words: list[str]) -> int:
     home = Home(Path(which))
     try:
         with serving(home, home.tell, keep=not tied) as children:
-            while all(child.poll() is None for child in children):
-                time.sleep(0.5)
+            try:
+                while all(child.poll() is None for child in children):
+                    time.sleep(0.5)
+            except SystemExit:  # it was asked to end: the block ends in order, and its database is kept
+                return 0
             home.tell(f"error: a process of NetBox ended by itself; read the logs in {home.root}")
     except LabError as error:
         home.tell(f"error: {error}")

@@ -19,7 +19,8 @@ from fleet_runner.settings import CODE_DIR
 NAME = "netbox"
 """The name under which a lab's is noted, and of its folder there."""
 
-ENDING_SECONDS = 60.0
+ENDING_SECONDS = 600.0
+"""A lab's keeps its database while it ends, for minutes on a busy computer: one that is killed has lost it."""
 
 
 @dataclass(frozen=True, slots=True)

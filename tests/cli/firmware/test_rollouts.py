@@ -14,7 +14,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.firmware.rollout import RolloutStatus, turned
 from fleet_runner.core.firmware.turns import Member, RolloutStep
-from fleet_runner.core.inventory.records import Device, DeviceType, Fleet, Management, Rack, nodes
+from fleet_runner.core.inventory.records import Device, DeviceType, Fleet, Management, Place, Rack, nodes
 from fleet_runner.core.lifecycle.actions import Answer, Decision, Move, SetCondition
 from fleet_runner.core.lifecycle.runs import Held, IntentKind
 from fleet_runner.core.lifecycle.spool import Judged
@@ -133,6 +133,25 @@ def test_options_choose_the_nodes(typed: Type, store: Store, options: tuple[str,
     assert {
         each.node for each in store.rollout_members(said["rollout"]["id"]) if each.turn is RolloutStep.WAITING
     } == asked
+
+
+def test_a_node_whose_record_names_no_rack_or_is_gone_counts_where_it_last_was(
+    typed: Type, store: Store, tmp_path: Path
+) -> None:
+    """It is chosen with its rack-mates, and waves keep it apart from them."""
+    store.keep_places({name: Place("hall", "hall/A") for name in ("gpu-1", "gpu-3", "gpu-5")})
+    fleet = a_fleet()
+    devices = {**fleet.devices, "gpu-1": replace(fleet.devices["gpu-1"], rack=None)}
+    del devices["gpu-5"]
+    write_site(replace(fleet, devices=devices), tmp_path / "site")
+    ordered = json.loads(typed(*START, "--device-type", "t", "--dry-run", "--json").out)["nodes"]
+    assert [each["node"] for each in ordered if each["turn"] == "waiting"] == ["gpu-1", "gpu-2", "gpu-3", "gpu-4"]
+    said = json.loads(typed(*START, "--rack", "A", "--site", "hall", "--device-type", "t", "--yes", "--json").out)
+    assert {each["node"]: each["turn"] for each in said["nodes"]} == {
+        "gpu-1": "waiting",
+        "gpu-3": "waiting",
+        "gpu-5": "skipped",
+    }
 
 
 def test_who_is_on_target_already_is_skipped(typed: Type, store: Store) -> None:
