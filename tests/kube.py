@@ -102,6 +102,7 @@ class ApiServer:
 @contextlib.contextmanager
 def running(folder: Path) -> Iterator[ApiServer]:
     """Start etcd and the API server, and yield it when it is ready."""
+    folder.mkdir(exist_ok=True)
     subprocess.run(["openssl", "genrsa", "-out", folder / "sa.key", "2048"], check=True, capture_output=True)
     (folder / "tokens.csv").write_text(f"{ADMIN},admin,1,system:masters\n{DRAINER},fleet-runner,2\n")
     ports = [free_port() for _ in range(3)]
