@@ -312,7 +312,7 @@ def test_explain_says_what_cannot_be_told_and_that_is_trouble(files: Path, typed
         said = explained(typed, *what)
         assert said.code == 3
         assert said.words.startswith("unknown expected gpu-04 ib0 to leaf-1 4, observed ")
-        assert said.words.endswith(f"no fault that can be told at {' '.join(what)} in fabric.txt")
+        assert said.words.endswith(f"no fault in what could be judged at {' '.join(what)} in fabric.txt")
     as_json = explained(typed, "gpu-04", "--json")
     assert (as_json.code, json.loads(as_json.out)) == (3, [])
     assert as_json.err.startswith("unknown: expected gpu-04 ib0")

@@ -51,7 +51,7 @@ def test_explain_says_what_stands_what_was_tried_and_what_is_needed(typing: Type
     """With the rule, and the ladder's own sentence."""
     said = " ".join(typing("explain", "gpu-01").out.split())
     assert "alarm xid.119 of GPU 3: GPU 3: Xid 119. (1 time, last 3" in said
-    assert "told by kernel) → RESET; built in, from NVIDIA's Xid catalogue" in said
+    assert "reported by kernel) → RESET; built in, from NVIDIA's Xid catalogue" in said
     assert "by runner, did not help: the fault is back." in said
     assert "needed: REBOOT: GPU 3: Xid 119. RESET at " in said
     assert "REBOOT comes next." in said
@@ -85,7 +85,7 @@ def test_what_does_not_count_yet_says_what_is_missing() -> None:
     assert told(once, DEFAULT, a_node(), NOW).endswith("→ does not count yet: 2 are needed")
     own = an_alarm(code="rattle.door", remedy=Remedy.WATCH, count=3)
     assert told(own, DEFAULT, a_node(), NOW).endswith(
-        "(3 times, last 10 s ago, told by kernel) → WATCH; as its signal proposes"
+        "(3 times, last 10 s ago, reported by kernel) → WATCH; as its signal proposes"
     )
     fallen = an_alarm(code="xid.79")
     assert "→ POWER_CYCLE at once; built in" in told(fallen, DEFAULT, a_node(), NOW)

@@ -110,7 +110,7 @@ def test_a_load_that_did_not_run_to_its_end_proves_nothing(state: dict[str, Any]
 @pytest.mark.parametrize(
     ("output", "why"),
     [("", "it exited with 127; expected 0; gpu-burn's output has no summary"),
-     ("No such file or directory: 'gpu_burn'\n", "last said: No such file or directory: 'gpu_burn'")],
+     ("No such file or directory: 'gpu_burn'\n", "last output: No such file or directory: 'gpu_burn'")],
 )  # fmt: skip
 def test_a_load_that_died_says_its_last_word(output: str, why: str) -> None:
     """A missing tool is no broken GPU."""
