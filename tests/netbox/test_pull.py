@@ -134,7 +134,7 @@ def test_a_copy_of_a_pull_one_from_elsewhere_and_links_are_somebodys_own(tmp_pat
         (replace(FLEET, sites=("hall", " two ")), "a site cannot be written to site files as it is"),
         (
             replace(FLEET, devices={**FLEET.devices, "gpu-1": replace(NODE, serial=" S1")}),
-            "device gpu-1 cannot be told",
+            "device gpu-1 cannot be written to site files",
         ),
         (replace(FLEET, cables=(replace(FLEET.cables[0], label=" C1"),)), "cable gpu-1 ib0 to leaf-1 ib0 cannot"),
         (replace(FLEET, sites=("hall", "a\nb")), r"correct it in NetBox: .*sites.yml:2: 'name' is"),

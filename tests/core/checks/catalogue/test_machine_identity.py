@@ -186,7 +186,7 @@ def test_nobody_who_answers_is_unknown() -> None:
     """A node that is down, behind a BMC that does not answer."""
     result = ask(Expected(NODE, PROFILE, DEVICE))
     assert result.verdict is Verdict.UNKNOWN
-    assert "its BMC tells nothing: redfish_machine was not read" in result.message
+    assert "its BMC gave no identity: redfish_machine was not read" in result.message
 
 
 @pytest.mark.parametrize(("name", "wanted"), [

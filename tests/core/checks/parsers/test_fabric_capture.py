@@ -179,7 +179,7 @@ def test_a_banner_before_sections_does_no_harm() -> None:
 def test_one_capture_twice_is_refused(text: str) -> None:
     """The second may be of another day: what it lacks would look as if it were there."""
     why = said(text + text)
-    assert "is told twice" in why or "begins again" in why
+    assert "is listed twice" in why or "begins again" in why
 
 
 @pytest.mark.parametrize("form", sorted(set(TEXTS) - {"db_csv"}))
@@ -189,7 +189,7 @@ def test_two_captures_in_one_are_refused_with_both_far_ends(form: str) -> None:
     lines = [line for line in text.split("\n") if "gpu-02 mlx5_0" not in line and "ab0d10" not in line]
     moved = "\n".join(lines).replace("leaf-1", "leaf-9").replace("e70000", "e70099")
     why = said(f"{text}\n{moved}")
-    assert re.search(r"is told twice, joined to 'MF0;leaf-1:\S+' port (\d+) and to 'MF0;leaf-9:\S+' port \1;", why)
+    assert re.search(r"is listed twice, joined to 'MF0;leaf-1:\S+' port (\d+) and to 'MF0;leaf-9:\S+' port \1;", why)
 
 
 def test_two_forms_in_one_are_refused_by_the_line_of_the_second() -> None:
@@ -201,7 +201,7 @@ def test_two_forms_in_one_are_refused_by_the_line_of_the_second() -> None:
 
 
 def test_captures_of_separate_fabrics_may_stand_in_one_file() -> None:
-    """Rails can be fabrics of their own: no port is told twice."""
+    """Rails can be fabrics of their own: no port is listed twice."""
     text = TEXTS["ibnetdiscover -p"]
     other = text.replace("0xa0", "0xa1").replace("0xfc", "0xfd").replace("0xb0", "0xb1")
     assert len(read(text + other).links) == 2 * LINKS
