@@ -144,7 +144,7 @@ def test_two_days_are_compared(viewer: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ("2001-01-01", "2026-13-45", ("No sweep of 2001-01-01 is kept", "2026-13-45 is no day")),
+        ("2001-01-01", "2026-13-45", ("No sweep of 2001-01-01 with a result is stored", "2026-13-45 is no day")),
         ("", "2001-01-01", ("nothing is no day",)),
         ("9999-12-31", "0001-01-01", ("No sweep of 9999-12-31",)),
         (HOSTILE[:19], "x", ("is no day",)),
