@@ -182,6 +182,7 @@ def _returned(site: LabSite) -> bool:
 
 def test_a_tenant_reads_in_plain_words_what_happened(site: LabSite, browser: Browser) -> None:
     with opened(browser, site, Role.TENANT, TENANT, size=PHONE) as page:
+        page.goto(site.url)
         expect(page.locator("#content")).to_contain_text(HEALTHY)
         expect(page.locator("#content")).not_to_contain_text(MISCABLED)
         page.goto(f"{site.url}/mine/{HEALTHY}")

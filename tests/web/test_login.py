@@ -4,7 +4,7 @@ import httpx
 from playwright.sync_api import Browser
 
 from fleet_runner.core.access.roles import Role
-from tests.web.looking import PHONE, accessible, fits, opened, shot
+from tests.web.looking import PHONE, accessible, fits, opened, shot, typed_in
 from tests.web.served import Served
 
 
@@ -40,6 +40,7 @@ def test_another_sites_form_is_refused(site: Served) -> None:
 
 def test_the_login_page_reads_well_on_a_phone(site: Served, browser: Browser) -> None:
     with opened(browser, site, size=PHONE) as page:
+        typed_in(page, site)
         page.goto(f"{site.url}/login")
         accessible(page)
         fits(page)

@@ -18,7 +18,7 @@ from fleet_runner.reconcile.loop.control_loop import tick
 from fleet_runner.settings import Settings
 from tests.reconcile.scripted import GOOD, IDLE, Scripted
 from tests.web.hall import HOSTILE, NOW, Hall, act
-from tests.web.looking import PHONE, accessible, fits, opened, shot
+from tests.web.looking import PHONE, accessible, fits, opened, shot, typed_in
 from tests.web.served import Served
 from tests.web.sweeping import findings, judged, known, links, swapped, swept
 
@@ -203,6 +203,7 @@ def test_a_ticket_to_its_end_on_a_phone(
     settings = Settings(state_dir=tmp_path_factory.mktemp("runner"))
     world = TickContext(settings, hall.store, lambda: hall.fleet, Scripted(played))
     with opened(browser, site, Role.TECHNICIAN, size=PHONE) as page:
+        typed_in(page, site, Role.TECHNICIAN)
         expect(page).to_have_title("Tickets · fleet-runner")
         accessible(page)
         fits(page)

@@ -1,6 +1,8 @@
 """What NetBox shops have beside nodes and straight cables: each is read, or is left out alone with the reason."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -21,6 +23,7 @@ class Shop:
     def __init__(self, hall: Hall) -> None:
         self.hall, self.place = hall, hall.place
         self.made: list[tuple[str, int]] = []
+        self.ports: dict[int, dict[str, int]] = {}
 
     def make(self, path: str, **values: Any) -> int:
         """Make an object that `away` takes away."""
@@ -40,33 +43,41 @@ class Shop:
 
     def port(self, device: int, name: str) -> Row:
         """Return an interface of a device as an end of a cable."""
-        (row,) = (row for row in self.place.rows("dcim/interfaces", device_id=device) if row["name"] == name)
-        return end("dcim.interface", row["id"])
+        if name not in self.ports.get(device, ()):
+            rows = self.place.rows("dcim/interfaces", device_id=device)
+            self.ports[device] = {row["name"]: row["id"] for row in rows}
+        return end("dcim.interface", self.ports[device][name])
 
-    def cable(self, a: list[Row], b: list[Row], label: str, **more: Any) -> int:
+    def cable(self, a: list[Row], b: list[Row], label: str, **more: Any) -> None:
         """Lay a cable."""
-        return self.make("dcim/cables", a_terminations=a, b_terminations=b, label=self.name(label), **more)
+        self.cables([(a, b, label)], **more)
+
+    def cables(self, laid: Iterable[tuple[list[Row], list[Row], str]], **more: Any) -> None:
+        """Lay cables, each by its ends and its label."""
+        rows = [{"a_terminations": a, "b_terminations": b, "label": self.name(label), **more} for a, b, label in laid]
+        self.made += [("dcim/cables", int(row["id"])) for row in self.place.make_all("dcim/cables", rows)]
 
     def panel(self, short: str, rears: int, positions: int) -> tuple[list[int], list[int]]:
         """Make a patch panel; return its front ports' ids, rear port by rear port, and its rear ports'."""
         device = self.device(short, "panel", "patch-panel")
-        fronts, found = [], []
-        for rear in range(rears):
-            about = {"device": device, "name": f"R{rear}", "type": "mpo", "positions": positions}
-            found.append(self.make("dcim/rear-ports", **about))
+        rears_made = self.place.make_all(
+            "dcim/rear-ports",
+            [{"device": device, "name": f"R{rear}", "type": "mpo", "positions": positions} for rear in range(rears)],
+        )
+        found, ports, older = [int(row["id"]) for row in rears_made], [], before_mappings(self.place)
+        for rear, number in enumerate(found):
             for position in range(1, positions + 1):
-                old = {"rear_port": found[-1], "rear_port_position": position}
-                new = {"rear_ports": [{"position": 1, "rear_port": found[-1], "rear_port_position": position}]}
-                way = old if before_mappings(self.place) else new
                 port = {"device": device, "name": f"F{rear}-{position}", "type": "lc"}
-                fronts.append(self.make("dcim/front-ports", **port, **way))
-        return fronts, found
+                behind = {"rear_port": number, "rear_port_position": position}
+                ports.append({**port, **(behind if older else {"rear_ports": [{"position": 1, **behind}]})})
+        return [int(row["id"]) for row in self.place.make_all("dcim/front-ports", ports)], found
 
     def away(self) -> None:
         """Take everything away, the newest first."""
-        for path, number in reversed(self.made):
-            if number in {row["id"] for row in self.place.rows(path, id=number)}:
-                self.place.remove(path, [number])
+        for path, group in groupby(reversed(self.made), key=itemgetter(0)):
+            numbers = [number for _, number in group]
+            there = {row["id"] for row in self.place.rows(path, id=numbers)}
+            self.place.remove(path, [number for number in numbers if number in there])
 
 
 @pytest.fixture
@@ -133,9 +144,11 @@ def test_a_shuffle_is_followed_as_netbox_traces_it(shop: Shop, hall: Hall, fleet
     here, there = ([end("dcim.rearport", number) for number in numbers] for numbers in (rears, others))
     shop.cable(here, there, "shuffle", profile="trunk-2c4p-shuffle")
     leaf, spine = shop.device("shuffle-leaf"), shop.device("shuffle-spine")
-    for at in range(PORTS):
-        shop.cable([shop.port(leaf, str(at + 1))], [end("dcim.frontport", near[at])], f"leaf-{at}")
-        shop.cable([shop.port(spine, str(at + 1))], [end("dcim.frontport", far[at])], f"spine-{at}")
+    shop.cables(
+        ([shop.port(box, str(at + 1))], [end("dcim.frontport", fronts[at])], f"{name}-{at}")
+        for at in range(PORTS)
+        for box, fronts, name in ((leaf, near, "leaf"), (spine, far, "spine"))
+    )
     mine = {
         tuple(sorted((each.a, each.b)))
         for each in fleet().cables

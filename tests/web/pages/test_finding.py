@@ -115,6 +115,7 @@ def test_without_a_source_of_truth_names_are_found(
 @pytest.mark.parametrize("dark", [False, True])
 def test_somebody_finds_a_node_by_keyboard(site: Served, browser: Browser, dark: bool) -> None:
     with opened(browser, site, Role.TECHNICIAN, size=PHONE, dark=dark) as page:
+        page.goto(site.url)
         page.focus("#find")
         page.keyboard.type("leaf")
         page.keyboard.press("Enter")

@@ -51,9 +51,14 @@ IMPORTED = (
     "fleet_runner.adapters.files.known_hosts",
     "fleet_runner.adapters.plays.play",
     "fleet_runner.adapters.redfish",
+    "fleet_runner.adapters.schedulers.slurm",
     "fleet_runner.adapters.sitefiles",
+    "fleet_runner.adapters.store.facade",
+    "fleet_runner.adapters.store_snapshot",
     "fleet_runner.settings",
     "fleet_runner.adapters.source",
+    "fleet_runner.core.firmware.guard",
+    "sqlalchemy.dialects.sqlite",
 )
 """What plays and supervisors import only while they run; what else they need comes along."""
 

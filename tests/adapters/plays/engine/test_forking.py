@@ -1,5 +1,6 @@
 """What keeps a fork from being what was to be started, or does not."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 
 from fleet_runner.adapters.plays import batch_folder, engine, fork_server
 from fleet_runner.adapters.plays.engine import BatchState
+from fleet_runner.adapters.plays.fork_server import parent
 from tests.adapters.plays.engine.conftest import B1, Site
 from tests.waiting import until
 
@@ -34,6 +36,10 @@ from fleet_runner.settings import Settings
 settings = Settings.model_validate_json(sys.argv[1])
 with keeper.kept(settings, engine.environment(settings, "none")): time.sleep(600)
 """
+
+
+BELOW = ("fleet_runner.adapters", "fleet_runner.core", "fleet_runner.settings")
+"""What the parent may import, which is an adapter."""
 
 
 def log(site: Site) -> str:
@@ -90,3 +96,26 @@ def test_what_ansible_logs_to_is_no_file_of_a_supervisor(tmp_path: Path) -> None
     )
     assert file.read_text() == ""
     assert "away" in said.stderr
+
+
+def test_a_fork_imports_nothing_that_the_parent_could_have_imported(project: Path) -> None:
+    """Our plugins import some modules only when they act: each task of each play would import them anew."""
+    nested = [
+        node
+        for kind in parent.PLUGINS
+        for file in sorted((project / "plugins" / kind).glob("*.py"))
+        for function in ast.walk(ast.parse(file.read_text()))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith(BELOW)
+    ]
+    assert any(node.module == "fleet_runner.adapters.store" for node in nested)
+    code = (
+        "import sys; from pathlib import Path; from fleet_runner.adapters.plays.fork_server import parent\n"
+        "parent.warm(Path.cwd(), ()); before = set(sys.modules)\n"
+        f"{chr(10).join(ast.unparse(node) for node in nested)}\n"
+        "import sqlalchemy; sqlalchemy.create_engine('sqlite://')\n"
+        "print(sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False)
+    assert done.stdout == "[]\n", done.stderr
