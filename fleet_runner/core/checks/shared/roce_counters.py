@@ -101,9 +101,10 @@ def _cable(finding: Finding, expected: Expected) -> Finding:
 
 def _drops(port: RocePort, mine: Mapping[str, int], window: Growth, expected: Expected) -> Iterator[Finding]:
     """Judge what the adapter had no room for: where PFC is on, its switch should have waited."""
-    name = port.interface
+    name, told = port.interface, 0
     for priority in sorted(port.lossless):
         lost = mine.get(f"rx_prio{priority}_discards", 0)
+        told += lost
         if lost > LEAST:
             yield about(expected.node, "roce.lossless_drops", f"{name} priority {priority}")(
                 message=f"{name} dropped {lost} packets of priority {priority} in {window.hours} for want of room,"
@@ -111,7 +112,7 @@ def _drops(port: RocePort, mine: Mapping[str, int], window: Growth, expected: Ex
                 " what slows the host (PCIe, NUMA)",
                 remedy=Remedy.WATCH,
             )
-    lost, most = mine.get("rx_discards_phy", 0), max(LEAST, PACKET_SHARE * mine.get("rx_packets_phy", 0))
+    lost, most = mine.get("rx_discards_phy", 0) - told, max(LEAST, PACKET_SHARE * mine.get("rx_packets_phy", 0))
     if lost > most:
         yield about(expected.node, "roce.drops", name)(
             message=f"{name} dropped {lost} packets in {window.hours} for want of room, allowed {most:.0f}",

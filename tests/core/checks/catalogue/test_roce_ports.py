@@ -206,6 +206,10 @@ def test_what_the_profile_does_not_ask_for_is_not_judged() -> None:
     ("grown", "found"),
     [
         ({"rx_prio3_discards": 101}, ("roce.lossless_drops", Remedy.WATCH, "eth1 priority 3")),
+        (
+            {"rx_prio3_discards": 5000, "rx_discards_phy": 5100},
+            ("roce.lossless_drops", Remedy.WATCH, "eth1 priority 3"),
+        ),
         ({"rx_discards_phy": 5000}, ("roce.drops", Remedy.WATCH, "eth1")),
         ({"rx_oversize_pkts_phy": 101}, ("roce.oversize", Remedy.WATCH, "eth1")),
         ({"tx_pause_storm_error_events": 1}, ("roce.pause_storm", Remedy.WATCH, "eth1")),
