@@ -26,6 +26,7 @@ SUPPLIED = frozenset(
         "reset_progress",
         "scheduler_node",
         "switch_lldp",
+        "switch_ports",
         "wipe_progress",
         "work_progress",
     }

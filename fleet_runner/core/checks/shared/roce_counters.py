@@ -12,7 +12,7 @@ from typing import NamedTuple
 from fleet_runner.core.checks.answers import about
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.shared.counter_growth import Growth
-from fleet_runner.core.checks.shared.link_ends import CLEAN, both, here, there
+from fleet_runner.core.checks.shared.link_ends import CLEAN, bad_key, both, here, there
 from fleet_runner.core.checks.verdicts import Finding, Remedy
 
 LEAST = 100
@@ -96,7 +96,9 @@ def _cable(finding: Finding, expected: Expected) -> Finding:
         f"At its other end, {there(expected, name)}: do the same.",
         "If it stays, replace the cable with its modules.",
     )
-    return replace(finding, steps=steps, devices=both(expected, name))
+    # Its switch's check gives it the same key: one ticket, whichever end sees it.
+    key = bad_key(expected, name) or finding.fault
+    return replace(finding, fault=key, steps=steps, devices=both(expected, name))
 
 
 def _drops(port: RocePort, mine: Mapping[str, int], window: Growth, expected: Expected) -> Iterator[Finding]:
