@@ -126,7 +126,7 @@ def _settings(
     for each in links_roce.wrong(links, ports, wanted):
         many = f" and {len(each.ports) - 4} more" if len(each.ports) > 4 else ""  # noqa: PLR2004  as many as a sentence bears
         yield Finding(
-            code="fabric.roce_setting",
+            code="roce.switch_setting",
             component=f"{each.switch} {each.setting}",
             message=f"{each.switch}: {each.setting} is {each.found} at {', '.join(each.ports[:4])}{many}, expected"
             f" {each.expected} as the profile of the nodes there says; correct the switch's configuration",
@@ -138,7 +138,7 @@ def _settings(
     for unlike in links_roce.unlike(links, ports, leaves, wanted):
         a, b = unlike.joined
         yield Finding(
-            code="fabric.roce_ends",
+            code="roce.ends",
             component=f"{a} to {b} {unlike.setting}",
             message=f"{a} to {b}: {unlike.setting} is {unlike.found[0]} at {a.device} and {unlike.found[1]} at"
             f" {b.device}, expected alike; correct the configuration of {unlike.wrong or 'one'}",
@@ -181,7 +181,7 @@ def _storms(
             count = window.grown.get(f"{near.interface}/{STORMS}", 0) if window else 0
             if window and count and far in wanted:
                 yield Finding(
-                    code="fabric.pause_storm",
+                    code="roce.watchdog",
                     component=f"{near}",
                     message=f"{near}: its PFC watchdog saw {count} pause storms from {far} in {window.hours},"
                     f" expected none; {far.device} did not take its packets: look at the host's PCIe link and log",
@@ -197,7 +197,7 @@ def _finding(bad: BadReceiver, where: Places, fabric: str) -> Finding:
     ports = sorted((bad.near, bad.far))
     devices = tuple(sorted({port.device for port in ports}))
     return Finding(
-        code="fabric.symbol_errors",
+        code="cabling.symbol_errors",
         component=f"{ports[0]} to {ports[1]}",
         message=f"{bad.near} received {bad.errors} blocks from {bad.far} that FEC could not correct in"
         f" {bad.window.hours}, allowed {bad.most:.0f}",
@@ -215,7 +215,7 @@ def _finding(bad: BadReceiver, where: Places, fabric: str) -> Finding:
 
 def _suspect(bad: Sequence[BadReceiver], fabric: str) -> Finding:
     return Finding(
-        code="fabric.suspect",
+        code="roce.suspect",
         component=fabric,
         message=f"{fabric}: {len(bad)} links are bad at once, too many for faults of cables; the first:"
         f" {bad[0].near} to {bad[0].far}",
@@ -233,11 +233,11 @@ CHECK = Check(
     needs_fabric=True,
     remembers=True,
     codes=(
-        Code("fabric.roce_setting", (Remedy.WATCH,), "PFC, MTU or FEC of a switch's ports is not as `roce` says"),
-        Code("fabric.roce_ends", (Remedy.WATCH,), "two switches have different settings at the ends of a link"),
-        Code("fabric.symbol_errors", (Remedy.RECABLE,), "a switch received more than IEEE 802.3 allows with errors"),
-        Code("fabric.pause_storm", (Remedy.WATCH,), "a switch's PFC watchdog saw a node pause it for too long"),
-        Code("fabric.suspect", (Remedy.WATCH,), "more links are bad at once than faults of cables explain"),
+        Code("roce.switch_setting", (Remedy.WATCH,), "PFC, MTU or FEC of a switch's ports is not as `roce` says"),
+        Code("roce.ends", (Remedy.WATCH,), "two switches have different settings at the ends of a link"),
+        Code("cabling.symbol_errors", (Remedy.RECABLE,), "a switch received more than IEEE 802.3 allows with errors"),
+        Code("roce.watchdog", (Remedy.WATCH,), "a switch's PFC watchdog saw a node pause it for too long"),
+        Code("roce.suspect", (Remedy.WATCH,), "more links are bad at once than faults of cables explain"),
     ),
     source="The profiles' `roce`; bit error ratios of IEEE 802.3 and 802.3bs; the cap of UFM's plug-in for port"
     " isolation.",

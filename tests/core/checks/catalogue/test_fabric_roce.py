@@ -109,7 +109,7 @@ def test_a_port_that_is_set_otherwise_than_its_node_is_a_matter_of_its_switchs_c
 ) -> None:
     result = asked({("leaf-1", "Ethernet0"): port})
     (finding,) = result.findings
-    assert (finding.code, finding.remedy, finding.component) == ("fabric.roce_setting", Remedy.WATCH, component)
+    assert (finding.code, finding.remedy, finding.component) == ("roce.switch_setting", Remedy.WATCH, component)
     assert finding.message.startswith(said)
     assert (finding.nodes, finding.devices, finding.steps) == ((FABRIC,), ("leaf-1",), ())
 
@@ -133,7 +133,7 @@ def test_two_switches_that_differ_at_a_link_are_told_and_which_one_is_wrong_if_t
     port: SwitchPort, setting: str, correct: str
 ) -> None:
     (finding,) = asked({("spine-1", "Ethernet1/1"): port}).findings
-    assert (finding.code, finding.remedy) == ("fabric.roce_ends", Remedy.WATCH)
+    assert (finding.code, finding.remedy) == ("roce.ends", Remedy.WATCH)
     assert finding.component == f"leaf-1 Ethernet16 to spine-1 Ethernet1/1 {setting}"
     assert finding.message.endswith(f"expected alike; correct the configuration of {correct}")
     assert finding.devices == ("leaf-1", "spine-1")
@@ -173,7 +173,7 @@ def test_a_bad_cable_is_named_by_the_end_that_receives_and_has_the_key_of_its_no
     """144 bits of 400 Gb/s for an hour may have errors by 802.3bs."""
     result = later({("leaf-1", "Ethernet8"): counted(uncorrected=5 + 145)})
     (finding,) = result.findings
-    assert (finding.code, finding.remedy) == ("fabric.symbol_errors", Remedy.RECABLE)
+    assert (finding.code, finding.remedy) == ("cabling.symbol_errors", Remedy.RECABLE)
     assert finding.message == (
         "leaf-1 Ethernet8 received 145 blocks from gpu-02 eth1 that FEC could not correct in 1.0 h, allowed 144"
     )
@@ -217,7 +217,7 @@ def test_a_pause_storm_names_the_node_that_paused() -> None:
     result = asked({("leaf-1", "Ethernet0"): counted(storms=5)}, held(before=before))
     (finding,) = result.findings
     assert (finding.code, finding.remedy, finding.component) == (
-        "fabric.pause_storm",
+        "roce.watchdog",
         Remedy.WATCH,
         "leaf-1 Ethernet0",
     )
@@ -243,7 +243,7 @@ def test_very_many_bad_links_at_once_are_no_faults_of_cables() -> None:
         replace(wide, run={"now": READ_AT, "before": before}),
     )
     (finding,) = result.findings
-    assert (finding.code, finding.remedy) == ("fabric.suspect", Remedy.WATCH)
+    assert (finding.code, finding.remedy) == ("roce.suspect", Remedy.WATCH)
     assert "11 links are bad at once" in finding.message
 
 
