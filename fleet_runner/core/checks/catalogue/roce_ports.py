@@ -43,17 +43,18 @@ def judge(readings: Readings, expected: Expected) -> Result:
         if name not in network
     ]
     ports = [roce_settings.settings(each, answers, kernel) for each in known.values()]
+    lossless = wanted.pfc or frozenset[int]()
     counts: dict[str, int] = {}
     for adapter, each in known.items():
         told, why = answers.of("ethtool_statistics", each.name, ethtool.statistics)
         unread += [f"{each.name}: counters are not known: {why}"] if why else []
-        counts |= _named(each.name, {**kernel.counters.get(adapter, {}), **(told or {})})
+        counts |= _named(each.name, {**kernel.counters.get(adapter, {}), **roce_counters.kept(told or {}, lossless)})
     unread += [text for mine in ports for text in roce_settings.unread(mine, wanted)]
     grown = growth(NAME, counts, readings["roce"], _since(expected, kernel.boot), anew=True)
     findings = list(roce_settings.findings(ports, wanted, expected.node))
     for each in known.values():
         mine = {key.partition("/")[2]: count for key, count in grown.grown.items() if key.startswith(f"{each.name}/")}
-        port = RocePort(each.name, each.speed_mbps, wanted.pfc or frozenset())
+        port = RocePort(each.name, each.speed_mbps, lossless)
         findings += roce_counters.findings(port, mine, grown, expected)
     observed = {
         "ports": {mine.interface: _plain(mine) for mine in ports},

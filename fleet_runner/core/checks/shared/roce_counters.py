@@ -5,7 +5,8 @@ on mlx5's counters says what each one means; it gives no limits, so those of a s
 others are ours. A link that went down meanwhile counted errors of going down, which say nothing of its cable.
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -35,12 +36,21 @@ STORM = "tx_pause_storm_error_events"
 """The host took nothing for so long that the adapter stopped pausing its switch, and drops."""
 
 
+_OF_PRIORITY = re.compile(r"[rt]x_prio([0-7])_")
+
+
 class RocePort(NamedTuple):
     """A port: its interface, its speed (None where it is not told), and the priorities that must not lose packets."""
 
     interface: str
     speed_mbps: int | None
     lossless: frozenset[int]
+
+
+def kept(counts: Mapping[str, int], lossless: Collection[int]) -> dict[str, int]:
+    """Return the counters of a port that are worth remembering: of priorities those that must not lose packets."""
+    found = {name: _OF_PRIORITY.match(name) for name in counts}
+    return {name: counts[name] for name, of in found.items() if of is None or int(of[1]) in lossless}
 
 
 def findings(port: RocePort, mine: Mapping[str, int], window: Growth, expected: Expected) -> Iterator[Finding]:
@@ -134,7 +144,7 @@ def _pauses(port: RocePort, mine: Mapping[str, int], window: Growth, expected: E
         yield about(expected.node, "roce.pause_storm", name)(
             message=f"{name} paused its switch for long {warned} times in {window.hours}", remedy=Remedy.RECORD
         )
-    for priority in range(8):
+    for priority in sorted(port.lossless):
         paused = mine.get(f"rx_prio{priority}_pause_duration", 0) / 1e6
         if paused > PAUSED_SHARE * window.seconds:
             yield about(expected.node, "roce.paused", f"{name} priority {priority}")(

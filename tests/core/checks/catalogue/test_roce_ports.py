@@ -71,6 +71,9 @@ def test_ports_that_are_set_as_the_profile_says_pass() -> None:
     result = judged("roce_ports", TEXTS)
     assert (result.verdict, result.findings) == (PASS, ())
     assert result.message == "2 RoCE ports are set as the profile says, and lose nothing"
+    remembered = result.observed["looks"][0]["counts"]
+    assert remembered["eth1/rx_prio3_discards"] == 0
+    assert not [name for name in remembered if "_prio" in name and "_prio3_" not in name]
     told = {"mtu": 9000, "pfc": [3], "trust": "dscp", "ecn": list(range(8)), "fec": ["rs"]}
     assert result.observed["ports"] == {"eth1": told, "eth2": told}
 
