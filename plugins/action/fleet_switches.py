@@ -15,7 +15,8 @@ from typing import IO, TYPE_CHECKING, Any
 from ansible.plugins.action import ActionBase
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.cabling.switches import NETWORK_OS, command, ports
+from fleet_runner.core.cabling.port_commands import ports
+from fleet_runner.core.cabling.switches import NETWORK_OS, command
 from fleet_runner.core.checks.parsers import switch_ports
 from fleet_runner.core.checks.parsers.neighbours import capture, several
 
@@ -92,43 +93,6 @@ class ActionModule(ActionBase):
         return answer
 
 
-def _ports_of(variables: Mapping[str, Mapping[str, str]], seconds: float, at_once: int) -> dict[str, Any]:
-    """Ask all switches for their ports; a switch may take as long for all of its commands as for its neighbours."""
-    with ThreadPoolExecutor(at_once) as pool:
-        asked = dict(
-            zip(variables, pool.map(lambda each: _own_ports(each, seconds), variables.values()), strict=True)
-        )
-    found = {name: each for name, each in asked.items() if not isinstance(each, str)}
-    unread = {name: each for name, each in asked.items() if isinstance(each, str)}
-    told = f"{len(found)} of {len(asked)} switches told the state of their ports"
-    return {"changed": False, "switch_ports": switch_ports.written(found, unread), "msg": told}
-
-
-def _own_ports(variables: Mapping[str, str], seconds: float) -> dict[str, SwitchPort] | str:
-    """Return the ports of a switch, or why they are not known, in one sentence."""
-    host, (system, commands) = variables.get("ansible_host", ""), ports(variables.get(NETWORK_OS))
-    if not host or host.startswith("-") or not commands:
-        known = ", ".join(switch_ports.READERS)
-        return f"expected its ansible_host and an {NETWORK_OS} of {known}, found {json.dumps(variables)[:120]}"
-    until, said = time.monotonic() + seconds, dict[str, str]()
-    try:
-        for first, (name, words) in zip((True, *[False] * len(commands)), commands.items(), strict=False):
-            try:
-                text, complaint, code = _said(_ssh(variables, host, words), max(1.0, until - time.monotonic()))
-            except EvidenceError:
-                if first:
-                    raise
-                continue
-            if code and first:
-                return f"ssh ended with {code}: {complaint or 'it said nothing'}"
-            said[name] = "" if code else text
-        return switch_ports.READERS[system](said)
-    except EvidenceError as error:
-        return str(error)
-    except (OSError, ValueError) as error:
-        return f"ssh cannot be started: {error}"
-
-
 def _plain(variables: Mapping[str, Any]) -> dict[str, str]:
     """Return a switch's variables that say how it is reached, as text."""
     words = ("host", "port", "user", "ssh_private_key_file", "ssh_common_args", "ssh_extra_args", "ssh_executable")
@@ -194,3 +158,40 @@ def _ssh(variables: Mapping[str, str], host: str, words: str) -> list[str]:
     for name, option in options.items():
         found += [option, variables[name]] if name in variables else []
     return [*found, "--", host, words]
+
+
+def _ports_of(variables: Mapping[str, Mapping[str, str]], seconds: float, at_once: int) -> dict[str, Any]:
+    """Ask all switches for their ports; a switch may take as long for all of its commands as for its neighbours."""
+    with ThreadPoolExecutor(at_once) as pool:
+        asked = dict(
+            zip(variables, pool.map(lambda each: _own_ports(each, seconds), variables.values()), strict=True)
+        )
+    found = {name: each for name, each in asked.items() if not isinstance(each, str)}
+    unread = {name: each for name, each in asked.items() if isinstance(each, str)}
+    told = f"{len(found)} of {len(asked)} switches told the state of their ports"
+    return {"changed": False, "switch_ports": switch_ports.written(found, unread), "msg": told}
+
+
+def _own_ports(variables: Mapping[str, str], seconds: float) -> dict[str, SwitchPort] | str:
+    """Return the ports of a switch, or why they are not known, in one sentence."""
+    host, (system, commands) = variables.get("ansible_host", ""), ports(variables.get(NETWORK_OS))
+    if not host or host.startswith("-") or not commands:
+        known = ", ".join(switch_ports.READERS)
+        return f"expected its ansible_host and an {NETWORK_OS} of {known}, found {json.dumps(variables)[:120]}"
+    until, said = time.monotonic() + seconds, dict[str, str]()
+    try:
+        for first, (name, words) in zip((True, *[False] * len(commands)), commands.items(), strict=False):
+            try:
+                text, complaint, code = _said(_ssh(variables, host, words), max(1.0, until - time.monotonic()))
+            except EvidenceError:
+                if first:
+                    raise
+                continue
+            if code and first:
+                return f"ssh ended with {code}: {complaint or 'it said nothing'}"
+            said[name] = "" if code else text
+        return switch_ports.READERS[system](said)
+    except EvidenceError as error:
+        return str(error)
+    except (OSError, ValueError) as error:
+        return f"ssh cannot be started: {error}"

@@ -20,18 +20,6 @@ COMMANDS = {
 }
 """The command of each network operating system: each only reads, and prints what `parsers.neighbours` reads."""
 
-PORTS: dict[str, dict[str, str]] = {
-    "arista.eos.eos": {"interfaces": "show interfaces | json"},
-    "dellemc.enterprise_sonic.sonic": {
-        "status": "show interfaces status",
-        "pfc": "show pfc priority",
-        "watchdog": "show pfcwd stats",
-        "fec": "show interfaces counters fec-stats",
-    },
-    "nvidia.nvue.nvue": {"interfaces": "nv show interface -o json", "roce": "nv show qos roce -o json"},
-}
-"""Commands that print what `parsers.switch_ports` reads; the first one must succeed, what others tell stays open."""
-
 _SHORT = {name.rpartition(".")[2]: name for name in COMMANDS} | {"cumulus": "nvidia.nvue.nvue"}
 """Names without a collection, as Ansible knew them before there were any."""
 
@@ -40,13 +28,6 @@ def command(network_os: object) -> str:
     """Return the command for a value of `ansible_network_os`; "" for one that is not known."""
     name = network_os if isinstance(network_os, str) else ""
     return COMMANDS.get(name) or COMMANDS.get(_SHORT.get(name, ""), "")
-
-
-def ports(network_os: object) -> tuple[str, dict[str, str]]:
-    """Return the whole name for a value of `ansible_network_os`, and its commands for the state of its ports."""
-    name = network_os if isinstance(network_os, str) else ""
-    whole = name if name in PORTS else _SHORT.get(name, name)
-    return whole, PORTS.get(whole, {})
 
 
 def can_be_asked(device: Device) -> bool:
