@@ -22,7 +22,7 @@ from fleet_runner.core.checks.parsers.json_text import number
 from fleet_runner.core.checks.parsers.switch_ports import STORMS, UNCORRECTED, SwitchPort
 from fleet_runner.core.checks.shared.counter_growth import Growth, growth
 from fleet_runner.core.checks.shared.link_ends import CLEAN
-from fleet_runner.core.checks.shared.previous_look import look
+from fleet_runner.core.checks.shared.previous_look import Earlier, look
 from fleet_runner.core.checks.shared.roce_counters import FAST_MBPS, FAST_SHARE, LEAST, SLOW_SHARE
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
@@ -30,18 +30,26 @@ from fleet_runner.core.inventory.roce import SECTION, RoceProfile, roce
 
 NAME = "fabric_roce"
 
+BAD = "bad"
+"""What it observes beside: what ports that were bad had counted."""
+
 CAP_LINKS, CAP_SHARE = 10, 0.005
 """More bad links at once are no faults of cables (as in `fabric_counters`, after UFM's plug-in)."""
 
 
 class BadReceiver(NamedTuple):
-    """A port of a switch that received blocks that FEC could not correct, what it counted, and its link's far end."""
+    """A port of a switch that received blocks that FEC could not correct, what it counted, and its link's far end.
+
+    `again`: it was bad at the last look, too, and counted on since: no boot of the far end explains that.
+    """
 
     near: Port
     far: Port
     errors: int
+    total: int
     most: float
     window: Growth
+    again: bool
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
@@ -64,16 +72,18 @@ def judge(readings: Readings, expected: Expected) -> Result:
     # What a boot, a drain or work on the node at the other end made its switch count says nothing of a cable.
     until = expected.run.get("disturbed", {})
     calm = [each for each in mine if not _upset(each, grown, now, until)]
-    bad = list(_bad(calm, ports, grown))
+    seen = list(_bad(calm, ports, grown, look(expected, NAME)))
+    bad = [each for each in seen if each.again]
     findings = [*_settings(mine, ports, wanted, leaves, expected.node), *_storms(calm, wanted, grown, expected.node)]
     if len(bad) > max(CAP_LINKS, CAP_SHARE * len(mine)):
         findings.append(_suspect(bad, expected.node))
     else:
-        findings += [_finding(each, where, expected.node) for each in bad]
+        findings += [_finding(each, where, expected.node) for each in seen]
     observed: dict[str, Any] = {
         "ports": len(ports),
         "read": len(told.ports),
         "unread": sorted(told.unread),
+        BAD: {f"{each.near}": each.total for each in seen},
         "looks": {switch: each.looks for switch, each in grown.items()},
     }
     unread = [f"{name} was not read: {why}" for name, why in sorted(told.unread.items()) if name in leaves]
@@ -150,7 +160,7 @@ def _settings(
 
 
 def _bad(
-    links: Iterable[Link], ports: Mapping[Port, SwitchPort], grown: Mapping[str, Growth]
+    links: Iterable[Link], ports: Mapping[Port, SwitchPort], grown: Mapping[str, Growth], before: Earlier | None
 ) -> Iterator[BadReceiver]:
     """Yield the links of which a switch received what FEC could not correct, by the end that received most."""
     for each in links:
@@ -161,9 +171,12 @@ def _bad(
                 continue
             count = window.grown.get(f"{near.interface}/{UNCORRECTED}", 0)
             share = FAST_SHARE if (port.mbps or 0) >= FAST_MBPS else SLOW_SHARE
-            most = max(LEAST, share * (port.mbps or 0) * 1e6 * window.seconds)
+            rate = share * (port.mbps or 0) * 1e6
+            most, total = max(LEAST, rate * window.seconds), port.counts.get(UNCORRECTED, 0)
             if count > most:
-                found.append(BadReceiver(near, far, count, most, window))
+                then = number(before.value(BAD, f"{near}")) if before is not None else None
+                again = before is not None and then is not None and total - then > rate * before.seconds
+                found.append(BadReceiver(near, far, count, total, most, window, again))
         yield from sorted(found, key=lambda bad: -bad.errors)[:1]
 
 
@@ -196,12 +209,13 @@ def _finding(bad: BadReceiver, where: Places, fabric: str) -> Finding:
     """Return a finding about a cable, under the key that the node's own check gives to it."""
     ports = sorted((bad.near, bad.far))
     devices = tuple(sorted({port.device for port in ports}))
+    more = "" if bad.again else "; the next sweep tells whether it goes on"
     return Finding(
         code="cabling.symbol_errors",
         component=f"{ports[0]} to {ports[1]}",
         message=f"{bad.near} received {bad.errors} blocks from {bad.far} that FEC could not correct in"
-        f" {bad.window.hours}, allowed {bad.most:.0f}",
-        remedy=Remedy.RECABLE,
+        f" {bad.window.hours}, allowed {bad.most:.0f}{more}",
+        remedy=Remedy.RECABLE if bad.again else Remedy.RECORD,
         fault=quality.key(ports),
         nodes=(fabric, *(device for device in devices if device in where.servers)),
         steps=(
@@ -235,7 +249,11 @@ CHECK = Check(
     codes=(
         Code("roce.switch_setting", (Remedy.WATCH,), "PFC, MTU or FEC of a switch's ports is not as `roce` says"),
         Code("roce.ends", (Remedy.WATCH,), "two switches have different settings at the ends of a link"),
-        Code("cabling.symbol_errors", (Remedy.RECABLE,), "a switch received more than IEEE 802.3 allows with errors"),
+        Code(
+            "cabling.symbol_errors",
+            (Remedy.RECABLE, Remedy.RECORD),
+            "a switch received more than IEEE 802.3 allows with errors; recorded until two sweeps in a row saw it",
+        ),
         Code("roce.watchdog", (Remedy.WATCH,), "a switch's PFC watchdog saw a node pause it for too long"),
         Code("roce.suspect", (Remedy.WATCH,), "more links are bad at once than faults of cables explain"),
     ),

@@ -71,12 +71,12 @@ def asked(
     return judged("fabric_roce", {"switch_ports": text}, expected or held())
 
 
-def later(changes: Mapping[tuple[str, str], SwitchPort], **run: Any) -> Result:
-    """Judge the fabric an hour after a look at the good one."""
+def later(changes: Mapping[tuple[str, str], SwitchPort], bad: Mapping[str, int] | None = None, **run: Any) -> Result:
+    """Judge the fabric an hour after a look at the good one, at which some ports were bad already."""
     looks = {
         switch: [row | {"at": READ_AT - HOUR} for row in rows] for switch, rows in asked().observed["looks"].items()
     }
-    before = {"fabric_roce": {"at": READ_AT - HOUR, "observed": {"looks": looks}}}
+    before = {"fabric_roce": {"at": READ_AT - HOUR, "observed": {"looks": looks, "bad": bad or {}}}}
     return asked(changes, held(before=before, **run))
 
 
@@ -171,7 +171,7 @@ def test_without_roce_in_a_profile_nothing_is_judged() -> None:
 
 def test_a_bad_cable_is_named_by_the_end_that_receives_and_has_the_key_of_its_node() -> None:
     """144 bits of 400 Gb/s for an hour may have errors by 802.3bs."""
-    result = later({("leaf-1", "Ethernet8"): counted(uncorrected=5 + 145)})
+    result = later({("leaf-1", "Ethernet8"): counted(uncorrected=5 + 145)}, {"leaf-1 Ethernet8": 5})
     (finding,) = result.findings
     assert (finding.code, finding.remedy) == ("cabling.symbol_errors", Remedy.RECABLE)
     assert finding.message == (
@@ -180,12 +180,24 @@ def test_a_bad_cable_is_named_by_the_end_that_receives_and_has_the_key_of_its_no
     assert finding.fault == quality.key((Port("gpu-02", "eth1"), Port("leaf-1", "Ethernet8")))
     assert (finding.nodes, finding.devices) == ((FABRIC, "gpu-02"), ("gpu-02", "leaf-1"))
     assert finding.steps[0].startswith("At leaf-1 port Ethernet8")
-    assert later({("leaf-1", "Ethernet8"): counted(uncorrected=5 + 144)}).verdict is PASS
+    assert later({("leaf-1", "Ethernet8"): counted(uncorrected=5 + 144)}, {"leaf-1 Ethernet8": 5}).verdict is PASS
+
+
+def test_errors_that_do_not_go_on_are_recorded() -> None:
+    """A node that crashed and booted, of which nobody had been told, made its switch count."""
+    burst = {("leaf-1", "Ethernet8"): counted(uncorrected=9000)}
+    for result in (later(burst), later(burst, {"leaf-1 Ethernet8": 9000 - 144})):
+        (finding,) = result.findings
+        assert (result.verdict, finding.remedy) == (PASS, Remedy.RECORD)
+        assert finding.message.endswith("; the next sweep tells whether it goes on")
+        assert result.observed["bad"] == {"leaf-1 Ethernet8": 9000}
+    assert later(burst, {"leaf-1 Ethernet8": 9000 - 145}).verdict is FAIL
 
 
 def test_a_link_between_switches_is_told_once_by_its_worse_end() -> None:
     result = later(
-        {("leaf-1", "Ethernet16"): counted(uncorrected=500), ("spine-1", "Ethernet1/1"): counted(uncorrected=900)}
+        {("leaf-1", "Ethernet16"): counted(uncorrected=500), ("spine-1", "Ethernet1/1"): counted(uncorrected=900)},
+        {"spine-1 Ethernet1/1": 5},
     )
     (finding,) = result.findings
     assert finding.message.startswith("spine-1 Ethernet1/1 received 895 blocks from leaf-1 Ethernet16")
@@ -195,9 +207,9 @@ def test_a_link_between_switches_is_told_once_by_its_worse_end() -> None:
 def test_what_a_boot_of_a_node_or_a_switch_made_it_count_is_left_out() -> None:
     bad = {("leaf-1", "Ethernet8"): counted(uncorrected=9000, storms=3)}
     assert later(bad, disturbed={"gpu-02": READ_AT - 60}).verdict is PASS
-    assert later(bad, disturbed={"gpu-01": READ_AT - 60}).verdict is FAIL
+    assert later(bad, {"leaf-1 Ethernet8": 5}, disturbed={"gpu-01": READ_AT - 60}).verdict is FAIL
     booted = bad | {("leaf-1", "Ethernet0"): counted(uncorrected=0)}
-    assert later(booted).verdict is PASS
+    assert later(booted, {"leaf-1 Ethernet8": 5}).verdict is PASS
 
 
 def test_a_counter_that_the_last_look_lacked_is_no_growth() -> None:
@@ -235,7 +247,8 @@ def test_very_many_bad_links_at_once_are_no_faults_of_cables() -> None:
     wide = replace(expected, fabric={"devices": devices, "links": rows}, device={"switches": ["leaf-1"]})
     looks = judged("fabric_roce", {"switch_ports": json.dumps(written(good, {}))}, wide).observed["looks"]
     aged = {"leaf-1": [row | {"at": READ_AT - HOUR} for row in looks["leaf-1"]]}
-    before = {"fabric_roce": {"at": READ_AT - HOUR, "observed": {"looks": aged}}}
+    known = {f"leaf-1 {name}": 5 for name in good["leaf-1"]}
+    before = {"fabric_roce": {"at": READ_AT - HOUR, "observed": {"looks": aged, "bad": known}}}
     bad = {"leaf-1": dict.fromkeys(good["leaf-1"], counted(uncorrected=10**6))}
     result = judged(
         "fabric_roce",
