@@ -8,6 +8,7 @@ from typing import Any
 
 from fleet_runner.lab import plan
 from fleet_runner.lab.folder import Lab, write
+from fleet_runner.lab.tools import roce
 
 ROOT = "root"
 """Where the files of a node begin, in its folder."""
@@ -46,6 +47,11 @@ def _machine(number: int, said: str) -> Iterator[tuple[str, str]]:
     told = {"product_serial": said, "chassis_serial": said, "product_uuid": plan.uuid(number), "sys_vendor": "Lab"}
     yield from ((f"{DMI}/{name}", f"{value}\n") for name, value in told.items())
     yield f"{NET}/eth0/address", f"{plan.mac(number)}\n"
+    port = {"operstate": "up", "carrier": 1, "speed": roce.MBPS, "mtu": roce.MTU}
+    yield from ((f"{NET}/{roce.INTERFACE}/{name}", f"{value}\n") for name, value in port.items())
+    for side in ("roce_np", "roce_rp"):
+        yield f"{NET}/{roce.INTERFACE}/ecn/{side}/enable/{roce.LOSSLESS}", "1\n"
+    yield f"sys/class/infiniband/{roce.ADAPTER}/ports/1/hw_counters/out_of_sequence", "0\n"
     yield f"{NET}/lo/address", "00:00:00:00:00:00\n"
 
 

@@ -23,7 +23,7 @@ from fleet_runner.core.cabling.rails import eyes
 from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import Check, Readings, run, wanted
 from fleet_runner.core.checks.evidence import Expected, Read, ReadEnd, Reading, ReadKind
-from fleet_runner.core.checks.reads import READS, Eyes, again, gathered, modules, spread
+from fleet_runner.core.checks.reads import READS, Eyes, again, gathered, modules, roce_interfaces, spread
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.inventory import profile
 
@@ -100,8 +100,8 @@ class ActionModule(ActionBase):
     def _from_node(self, wanted: list[Read], variables: dict[str, Any], of: Expected, through: Eyes) -> Readings:
         """Read on the node, in one round trip, and once more where a port was down that a fabric was read through."""
         reads = [read for read in wanted if read.kind is not ReadKind.REDFISH]
-        adapters = modules(of.profile)
-        found = self._collect([each for read in reads for each in spread(read, adapters, through)], variables)
+        adapters, ports = modules(of.profile), roce_interfaces(of.profile)
+        found = self._collect([each for read in reads for each in spread(read, adapters, through, ports)], variables)
         found |= self._collect([each for read in reads for each in again(read, through, found)], variables)
         return {read.name: gathered(read, found) for read in reads}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -40,6 +41,10 @@ options:
       path: {description: The file., type: str, default: ""}
       seconds: {description: Its time limit., type: float, default: 20.0}
       max_bytes: {description: The most it may return., type: int, default: 4000000}
+      lines:
+        description: Of a command, a regular expression; only lines in which it is found come back. All without it.
+        type: str
+        default: ""
 author: [fleet-runner]
 """
 
@@ -98,6 +103,7 @@ READ_OPTIONS = {
     "path": {"type": "str", "default": ""},
     "seconds": {"type": "float", "default": 20.0},
     "max_bytes": {"type": "int", "default": 4_000_000},
+    "lines": {"type": "str", "default": ""},
 }
 
 
@@ -166,6 +172,8 @@ def _run(read: dict, argv: list[str]) -> dict:
         process.stdout.close()
         process.stderr.close()
     text = bytes(output[process.stdout][: read["max_bytes"]]).decode("utf-8", "replace")
+    if read.get("lines"):
+        text = "".join(line for line in text.splitlines(keepends=True) if re.search(read["lines"], line))
     said = bytes(output[process.stderr]).decode("utf-8", "replace").strip()
     rc = -1 if process.returncode is None else process.returncode
     return dict(_ended(read, end, rc, said), text=text, rc=rc)

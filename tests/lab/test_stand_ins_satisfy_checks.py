@@ -45,6 +45,7 @@ ELSEWHERE = frozenset(
         "fabric_cabling",
         "fabric_counters",
         "fabric_ethernet",
+        "fabric_roce",
         "network_boot",
         "firmware_update",
         "wiped",

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from fleet_runner.core.checks.reads import READS
+
 Tool = Callable[[str, str], str]
 
 
@@ -132,6 +134,16 @@ def test_too_much_output_is_cut_and_its_writer_ended(module: ModuleType, tool: T
     assert len(reading["text"]) == 100
     assert "100 bytes" in reading["error"]
     assert gone(int((tmp_path / "pid").read_text()))
+
+
+def test_of_thousands_of_statistics_only_those_that_are_asked_for_come_back(
+    module: ModuleType, tool: Tool, evidence: Path
+) -> None:
+    """What the check reads is what was kept of all that the tool printed; how it ended is as ever."""
+    ethtool = tool("ethtool", f"cat {evidence}/ethtool/statistics_whole.txt; exit 3")
+    [reading] = module.collect([command(ethtool, lines=READS["ethtool_statistics"].lines)])
+    assert reading["text"] == (evidence / "ethtool" / "statistics.txt").read_text()
+    assert (reading["end"], reading["rc"]) == ("ok", 3)
 
 
 def test_a_flood_on_stderr_is_kept_to_its_end(module: ModuleType, tool: Tool) -> None:

@@ -36,7 +36,8 @@ class Read:
     for what could not be read}.
 
     `seconds` is its time limit, `max_bytes` the most it may return. `by_adapter` tools read a whole fabric and take
-    the adapter to read it through (`-C`, `-P`).
+    the adapter to read it through (`-C`, `-P`). Of a command's output only lines in which `lines` (a regular
+    expression) is found come back; "" keeps all.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Read:
     seconds: float = 20.0
     max_bytes: int = 4_000_000
     by_adapter: bool = False
+    lines: str = ""
 
     def through(self, adapter: str) -> Self:
         """Return this read through an adapter ("mlx5_0") or one of its ports ("mlx5_0/2"), if it is one of those."""
@@ -63,6 +65,7 @@ class Read:
             "path": self.path,
             "seconds": self.seconds,
             "max_bytes": self.max_bytes,
+            "lines": self.lines,
         }
 
 

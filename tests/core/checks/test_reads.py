@@ -44,6 +44,15 @@ def test_a_read_for_each_adapter_is_one_command_for_each_and_one_reading_again()
     }
 
 
+def test_a_read_for_each_interface_is_one_command_for_each() -> None:
+    asked = spread(READS["mlnx_qos"], ["mlx5_0"], (), ("eth1", "eth2"))
+    assert [(each.name, each.argv) for each in asked] == [
+        ("mlnx_qos eth1", ("mlnx_qos", "-i", "eth1")),
+        ("mlnx_qos eth2", ("mlnx_qos", "-i", "eth2")),
+    ]
+    assert spread(READS["mlnx_qos"], ["mlx5_0"]) == ()
+
+
 def test_any_other_read_is_asked_as_it_stands() -> None:
     uptime = Reading("uptime", ReadEnd.OK, "x")
     assert spread(READS["uptime"], ["mlx5_0"]) == (READS["uptime"],)

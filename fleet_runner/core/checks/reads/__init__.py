@@ -12,8 +12,8 @@ from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.evidence import Read, ReadEnd, Reading
 from fleet_runner.core.checks.parsers.json_text import json_object
 from fleet_runner.core.checks.reads import bmc, gpu, host, network
-from fleet_runner.core.checks.reads.network import ADAPTER
-from fleet_runner.core.inventory import profile
+from fleet_runner.core.checks.reads.network import ADAPTER, INTERFACE
+from fleet_runner.core.inventory import profile, roce
 
 READS: dict[str, Read] = {read.name: read for read in (*gpu.READS, *host.READS, *network.READS, *bmc.READS)}
 
@@ -26,6 +26,7 @@ SUPPLIED = frozenset(
         "reset_progress",
         "scheduler_node",
         "switch_lldp",
+        "switch_ports",
         "wipe_progress",
         "work_progress",
     }
@@ -46,11 +47,28 @@ def modules(wanted: profile.Profile) -> tuple[str, ...]:
         return ()
 
 
-def spread(read: Read, adapters: Iterable[str], eyes: Eyes = ()) -> tuple[Read, ...]:
-    """Return what must be asked for a read: itself, or one read for each adapter, named after both.
+def roce_interfaces(wanted: profile.Profile) -> tuple[str, ...]:
+    """Return the interfaces that a profile wants judged as RoCE ports; none where it cannot be read."""
+    try:
+        return tuple(roce.interfaces(wanted).values()) if profile.has(wanted, roce.SECTION) else ()
+    except EvidenceError:
+        return ()
+
+
+def spread(read: Read, adapters: Iterable[str], eyes: Eyes = (), interfaces: Iterable[str] = ()) -> tuple[Read, ...]:
+    """Return what must be asked for a read: itself, or one read for each adapter or interface, named after both.
 
     `eyes` are the node's adapters by fabric, of several: what reads a whole fabric reads each through its first one.
     """
+    if INTERFACE in read.argv:
+        return tuple(
+            replace(
+                read,
+                name=f"{read.name} {name}",
+                argv=tuple(name if word == INTERFACE else word for word in read.argv),
+            )
+            for name in interfaces
+        )
     if ADAPTER in read.argv:
         return tuple(replace(read, name=f"{read.name} {adapter}", argv=_argv(read, adapter)) for adapter in adapters)
     if read.by_adapter and any(eyes):

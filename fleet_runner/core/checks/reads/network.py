@@ -5,6 +5,9 @@ from fleet_runner.core.checks.evidence import Read, ReadKind
 ADAPTER = "{adapter}"
 """Stands in a command for each adapter of the node in turn: what looks like one read is one for each."""
 
+INTERFACE = "{interface}"
+"""Likewise, for each RoCE interface of the profile."""
+
 CONGESTION = ("PortXmitWait", "PortXmitDiscards", "PortRcvSwitchRelayErrors", "VL15Dropped")
 """Counters that a busy fabric moves and a good cable does not stop."""
 
@@ -36,9 +39,34 @@ INTERFACES = (
     "/proc/net/bonding/*",
 )  # fmt: skip
 
+ROCE_COUNTERS = (
+    *HW_COUNTERS, "np_cnp_sent", "np_ecn_marked_roce_packets", "rp_cnp_handled", "rp_cnp_ignored",
+    "roce_adp_retrans", "rx_icrc_encapsulated",
+)  # fmt: skip
+"""Counters of RoCE itself: what came out of order, and how often DCQCN slowed a sender down."""
+
+ROCE = (
+    "/proc/sys/kernel/random/boot_id",
+    *(f"{IB}/ports/*/hw_counters/{name}" for name in ROCE_COUNTERS),
+    *(f"{NET}/ecn/{side}/enable/[0-7]" for side in ("roce_np", "roce_rp")),
+)
+
+STATISTICS = (
+    r"(?:^|\s)(?:rx_(?:packets|bits|discards|oversize_pkts|crc_errors|pcs_symbol_err|corrected_bits|err_lane_[0-9]+)_phy"
+    r"|link_down_events_phy|tx_pause_storm_(?:warning|error)_events"
+    r"|[rt]x_prio[0-7]_(?:pause|pause_duration|discards)):"
+)
+"""Statistics of an interface that are kept: NVIDIA's driver prints some thousands, most of them of queues."""
+
 READS = (
     Read("infiniband", ReadKind.FILES, INFINIBAND),
     Read("network_interfaces", ReadKind.FILES, INTERFACES),
+    Read("roce", ReadKind.FILES, ROCE),
+    Read("mlnx_qos", ReadKind.COMMAND, ("mlnx_qos", "-i", INTERFACE), max_bytes=50_000),
+    Read("dcb_pfc", ReadKind.COMMAND, ("dcb", "-j", "pfc", "show", "dev", INTERFACE), max_bytes=50_000),
+    Read("dcb_app", ReadKind.COMMAND, ("dcb", "-j", "app", "show", "dev", INTERFACE), max_bytes=50_000),
+    Read("ethtool_fec", ReadKind.COMMAND, ("ethtool", "--show-fec", INTERFACE), max_bytes=50_000),
+    Read("ethtool_statistics", ReadKind.COMMAND, ("ethtool", "-S", INTERFACE), lines=STATISTICS),
     Read("lldp", ReadKind.COMMAND, ("lldpctl", "-f", "json0")),
     # The whole fabric comes back: 4,096 servers print about 100 MB, one building block of 64 about 2 MB.
     Read(

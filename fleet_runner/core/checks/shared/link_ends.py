@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from fleet_runner.core.cabling import quality
 from fleet_runner.core.cabling.explain import degraded_key
 from fleet_runner.core.cabling.explain import missing_key as key_of_missing
 from fleet_runner.core.cabling.links import Link, Port, link
@@ -37,6 +38,12 @@ def slow_key(expected: Expected, interface: str) -> str:
     """Return the key that they give to a port's link that is slower than designed; "" where none is designed."""
     joined = _designed(expected, interface)
     return degraded_key(joined) if joined else ""
+
+
+def bad_key(expected: Expected, interface: str) -> str:
+    """Return the key of a port's link that is plugged as designed and bad; "" where none is designed."""
+    joined = _designed(expected, interface)
+    return quality.key(joined) if joined else ""
 
 
 def both(expected: Expected, interface: str) -> tuple[str, ...]:

@@ -1,0 +1,262 @@
+"""Are the switches' ports set for RoCE as the nodes behind them are, and do they receive without errors?
+
+Only of links whose node's device type has `roce` in its profile, and of links of their switches to others. Switches
+tell it themselves (`fabric_ports`). What a switch does not tell is no fault, and no doubt about the fabric.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.cabling import extent, quality
+from fleet_runner.core.cabling import roce as links_roce
+from fleet_runner.core.cabling.design import designed, infiniband, places
+from fleet_runner.core.cabling.explain import Places
+from fleet_runner.core.cabling.links import Link, Port
+from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
+from fleet_runner.core.checks.check import Check, Code, Readings
+from fleet_runner.core.checks.evidence import Expected, Reading
+from fleet_runner.core.checks.parsers import switch_ports
+from fleet_runner.core.checks.parsers.json_text import number
+from fleet_runner.core.checks.parsers.switch_ports import STORMS, UNCORRECTED, SwitchPort
+from fleet_runner.core.checks.shared.counter_growth import Growth, growth
+from fleet_runner.core.checks.shared.link_ends import CLEAN
+from fleet_runner.core.checks.shared.previous_look import Earlier, look
+from fleet_runner.core.checks.shared.roce_counters import FAST_MBPS, FAST_SHARE, LEAST, SLOW_SHARE
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
+from fleet_runner.core.inventory import profile
+from fleet_runner.core.inventory.roce import SECTION, RoceProfile, roce
+
+NAME = "fabric_roce"
+
+BAD = "bad"
+"""What it observes beside: what ports that were bad had counted."""
+
+CAP_LINKS, CAP_SHARE = 10, 0.005
+"""More bad links at once are no faults of cables (as in `fabric_counters`, after UFM's plug-in)."""
+
+
+class BadReceiver(NamedTuple):
+    """A port of a switch that received blocks that FEC could not correct, what it counted, and its link's far end.
+
+    `again`: it was bad at the last look, too, and counted on since: no boot of the far end explains that.
+    """
+
+    near: Port
+    far: Port
+    errors: int
+    total: int
+    most: float
+    window: Growth
+    again: bool
+
+
+def judge(readings: Readings, expected: Expected) -> Result:
+    """FAIL for settings that differ, bad links and pause storms; UNKNOWN for a switch that was not read."""
+    told = switch_ports.parse(text_of(readings["switch_ports"]))
+    wanted = wanted_ports(expected)
+    if not wanted:
+        return conclude(NAME, (), "no device type of the fabric has RoCE ports in its profile (roce)", {"ports": 0})
+    own = frozenset(expected.device.get("switches", ()))
+    links = extent.own(designed(expected.fabric, lambda kind: not infiniband(kind)), own)
+    leaves = frozenset(near.device for each in links for near, far in (each, each[::-1]) if far in wanted) & own
+    ports = links_roce.named({name: mine for name, mine in told.ports.items() if name in own}, links)
+    if not ports:
+        why = "; ".join(f"{name}: {each}" for name, each in sorted(told.unread.items())[:3])
+        raise EvidenceError(f"no switch told the state of its ports: {why or 'none can be asked'}")
+    now = number(expected.run.get("now")) or readings["switch_ports"].at
+    grown = _grown(ports, readings["switch_ports"], expected)
+    where = places(expected.fabric)
+    mine = [each for each in links if any(port in wanted or port.device in leaves for port in each)]
+    # What a boot, a drain or work on the node at the other end made its switch count says nothing of a cable.
+    until = expected.run.get("disturbed", {})
+    calm = [each for each in mine if not _upset(each, grown, now, until)]
+    seen = list(_bad(calm, ports, grown, look(expected, NAME)))
+    bad = [each for each in seen if each.again]
+    findings = [*_settings(mine, ports, wanted, leaves, expected.node), *_storms(calm, wanted, grown, expected.node)]
+    if len(bad) > max(CAP_LINKS, CAP_SHARE * len(mine)):
+        findings.append(_suspect(bad, expected.node))
+    else:
+        findings += [_finding(each, where, expected.node) for each in seen]
+    observed: dict[str, Any] = {
+        "ports": len(ports),
+        "read": len(told.ports),
+        "unread": sorted(told.unread),
+        BAD: {f"{each.near}": each.total for each in seen},
+        "looks": {switch: each.looks for switch, each in grown.items()},
+    }
+    unread = [f"{name} was not read: {why}" for name, why in sorted(told.unread.items()) if name in leaves]
+    passed = f"{len(mine)} links with RoCE are set alike at both ends, as far as {len(told.ports)} switches tell"
+    return unless_unread(conclude(NAME, findings, passed, observed), unread)
+
+
+def wanted_ports(expected: Expected) -> dict[Port, RoceProfile]:
+    """Return the profile of each node's RoCE ports; of a profile that cannot be read the node's own check tells."""
+    kinds: dict[str, RoceProfile] = {}
+    for kind, healthy in expected.profiles.items():
+        try:
+            if profile.has(healthy, SECTION):
+                kinds[kind] = roce(healthy)
+        except EvidenceError:
+            continue
+    return {
+        Port(name, interface): kinds[device["device_type"]]
+        for name, device in expected.fabric.get("devices", {}).items()
+        if device.get("device_type") in kinds
+        for interface in kinds[device["device_type"]].interfaces.values()
+    }
+
+
+def _grown(ports: Mapping[Port, SwitchPort], reading: Reading, expected: Expected) -> dict[str, Growth]:
+    """Return how far each switch's counters grew; one whose counters fell booted, and counts anew.
+
+    A counter that an earlier look lacks was not told then, or not known: its first count is no growth.
+    """
+    before = look(expected, NAME)
+    remembered = before.value("looks") if before is not None else None
+    counts: dict[str, dict[str, int]] = {port.device: {} for port in ports}
+    for port, state in ports.items():
+        counts[port.device] |= {f"{port.interface}/{what}": count for what, count in state.counts.items()}
+    grown: dict[str, Growth] = {}
+    for switch, mine in counts.items():
+        looks = remembered.get(switch) if isinstance(remembered, Mapping) else None
+        held = replace(expected, run={**expected.run, "before": {switch: {"observed": {"looks": looks}}}})
+        grown[switch] = growth(switch, mine, reading, held, anew=True)
+    return grown
+
+
+def _settings(
+    links: Sequence[Link],
+    ports: Mapping[Port, SwitchPort],
+    wanted: Mapping[Port, RoceProfile],
+    leaves: frozenset[str],
+    fabric: str,
+) -> Iterator[Finding]:
+    for each in links_roce.wrong(links, ports, wanted):
+        many = f" and {len(each.ports) - 4} more" if len(each.ports) > 4 else ""  # noqa: PLR2004  as many as a sentence bears
+        yield Finding(
+            code="roce.switch_setting",
+            component=f"{each.switch} {each.setting}",
+            message=f"{each.switch}: {each.setting} is {each.found} at {', '.join(each.ports[:4])}{many}, expected"
+            f" {each.expected} as the profile of the nodes there says; correct the switch's configuration",
+            remedy=Remedy.WATCH,
+            fault=f"{fabric}/roce/{each.switch}/{each.setting}",
+            nodes=(fabric,),
+            devices=(each.switch,),
+        )
+    for unlike in links_roce.unlike(links, ports, leaves, wanted):
+        a, b = unlike.joined
+        yield Finding(
+            code="roce.ends",
+            component=f"{a} to {b} {unlike.setting}",
+            message=f"{a} to {b}: {unlike.setting} is {unlike.found[0]} at {a.device} and {unlike.found[1]} at"
+            f" {b.device}, expected alike; correct the configuration of {unlike.wrong or 'one'}",
+            remedy=Remedy.WATCH,
+            fault=f"{quality.key(unlike.joined)}/{unlike.setting}",
+            nodes=(fabric,),
+            devices=tuple(sorted({a.device, b.device})),
+        )
+
+
+def _bad(
+    links: Iterable[Link], ports: Mapping[Port, SwitchPort], grown: Mapping[str, Growth], before: Earlier | None
+) -> Iterator[BadReceiver]:
+    """Yield the links of which a switch received what FEC could not correct, by the end that received most."""
+    for each in links:
+        found: list[BadReceiver] = []
+        for near, far in (each, each[::-1]):
+            port, window = ports.get(near), grown.get(near.device)
+            if port is None or window is None:
+                continue
+            count = window.grown.get(f"{near.interface}/{UNCORRECTED}", 0)
+            share = FAST_SHARE if (port.mbps or 0) >= FAST_MBPS else SLOW_SHARE
+            rate = share * (port.mbps or 0) * 1e6
+            most, total = max(LEAST, rate * window.seconds), port.counts.get(UNCORRECTED, 0)
+            if count > most:
+                then = number(before.value(BAD, f"{near}")) if before is not None else None
+                again = before is not None and then is not None and total - then > rate * before.seconds
+                found.append(BadReceiver(near, far, count, total, most, window, again))
+        yield from sorted(found, key=lambda bad: -bad.errors)[:1]
+
+
+def _upset(joined: Link, grown: Mapping[str, Growth], now: float, until: Mapping[str, float]) -> bool:
+    seconds = max((grown[port.device].seconds for port in joined if port.device in grown), default=0.0)
+    return quality.disturbed(joined, until, now - seconds)
+
+
+def _storms(
+    links: Iterable[Link], wanted: Mapping[Port, RoceProfile], grown: Mapping[str, Growth], fabric: str
+) -> Iterator[Finding]:
+    for each in sorted(links):
+        for near, far in (each, each[::-1]):
+            window = grown.get(near.device)
+            count = window.grown.get(f"{near.interface}/{STORMS}", 0) if window else 0
+            if window and count and far in wanted:
+                yield Finding(
+                    code="roce.watchdog",
+                    component=f"{near}",
+                    message=f"{near}: its PFC watchdog saw {count} pause storms from {far} in {window.hours},"
+                    f" expected none; {far.device} did not take its packets: look at the host's PCIe link and log",
+                    remedy=Remedy.WATCH,
+                    fault=f"{quality.key(each)}/storm",
+                    nodes=(fabric,),
+                    devices=tuple(sorted({near.device, far.device})),
+                )
+
+
+def _finding(bad: BadReceiver, where: Places, fabric: str) -> Finding:
+    """Return a finding about a cable, under the key that the node's own check gives to it."""
+    ports = sorted((bad.near, bad.far))
+    devices = tuple(sorted({port.device for port in ports}))
+    more = "" if bad.again else "; the next sweep tells whether it goes on"
+    return Finding(
+        code="cabling.symbol_errors",
+        component=f"{ports[0]} to {ports[1]}",
+        message=f"{bad.near} received {bad.errors} blocks from {bad.far} that FEC could not correct in"
+        f" {bad.window.hours}, allowed {bad.most:.0f}{more}",
+        remedy=Remedy.RECABLE if bad.again else Remedy.RECORD,
+        fault=quality.key(ports),
+        nodes=(fabric, *(device for device in devices if device in where.servers)),
+        steps=(
+            f"At {where.port(bad.near)}: {CLEAN}.",
+            f"At its other end, {where.port(bad.far)}, which sends what arrives with errors: do the same.",
+            "If the next check still finds it, replace the cable with its modules.",
+        ),
+        devices=devices,
+    )
+
+
+def _suspect(bad: Sequence[BadReceiver], fabric: str) -> Finding:
+    return Finding(
+        code="roce.suspect",
+        component=fabric,
+        message=f"{fabric}: {len(bad)} links are bad at once, too many for faults of cables; the first:"
+        f" {bad[0].near} to {bad[0].far}",
+        remedy=Remedy.WATCH,
+        fault=f"{fabric}/roce/suspect",
+        nodes=(fabric,),
+    )
+
+
+CHECK = Check(
+    name=NAME,
+    question="Are the switches' ports set for RoCE as the nodes behind them, and free of errors?",
+    reads=("switch_ports",),
+    judge=judge,
+    needs_fabric=True,
+    remembers=True,
+    codes=(
+        Code("roce.switch_setting", (Remedy.WATCH,), "PFC, MTU or FEC of a switch's ports is not as `roce` says"),
+        Code("roce.ends", (Remedy.WATCH,), "two switches have different settings at the ends of a link"),
+        Code(
+            "cabling.symbol_errors",
+            (Remedy.RECABLE, Remedy.RECORD),
+            "a switch received more than IEEE 802.3 allows with errors; recorded until two sweeps in a row saw it",
+        ),
+        Code("roce.watchdog", (Remedy.WATCH,), "a switch's PFC watchdog saw a node pause it for too long"),
+        Code("roce.suspect", (Remedy.WATCH,), "more links are bad at once than faults of cables explain"),
+    ),
+    source="The profiles' `roce`; bit error ratios of IEEE 802.3 and 802.3bs; the cap of UFM's plug-in for port"
+    " isolation.",
+)
