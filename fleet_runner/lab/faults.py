@@ -146,6 +146,11 @@ FAULTS: dict[str, Fault] = {
         _swap_uplinks,
         _unswap_uplinks,
     ),
+    "exchanged_adapters": Fault(
+        "The adapters of two rails are in each other's slots, each with its own cable.",
+        ("gpu_nics",),
+        {"rail": 1, "with_rail": 3},
+    ),
     "slow_port": Fault("A rail's link trained at half of its speed.", ("cabling_infiniband",), {"rail": 0}),
     "noisy_cable": Fault("A rail's cable makes symbol errors at its leaf.", ("fabric_counters",), {"rail": 3}),
     "flapping_link": Fault(
