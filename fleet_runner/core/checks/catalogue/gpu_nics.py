@@ -109,7 +109,7 @@ def _finding(wrong: Mapping[int, str], near: Mapping[int, Nearest], expected: Ex
         message=f"not the designed adapter beside {'; '.join(told)}",
         remedy=Remedy.TRIAGE,
         steps=(
-            "Compare the serials of these adapters, by slot, with the source of truth: was one put into another slot?",
+            "Compare the serials of these adapters by slot with the source of truth: was one put into another slot?",
             "Compare `ls -l /sys/class/infiniband` with another node's: is only the name another?",
             "Put each adapter into the slot of its GPU, with its own cable; move no cable between switches.",
         ),
