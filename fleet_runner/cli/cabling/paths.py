@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet_runner.cli.base.session import Exit, console, opened, print_json
-from fleet_runner.cli.cabling.design import adapters
+from fleet_runner.cli.cabling.design import adapters_of
 from fleet_runner.cli.cabling.options import AsJson, FabricName
 from fleet_runner.cli.cabling.text import note
 from fleet_runner.core.base.errors import FleetError
@@ -80,7 +80,7 @@ def _planned(store: "Store", fleet: "Fleet", fabric: Fabric, newest: float) -> t
     bmcs = {Port(*port) for port in fabric.ports if _is_bmcs(fleet, port.device, port.interface)}
     links = [each for each in tree.links if bmcs.isdisjoint(each)]
     tests = path_tests(links, frozenset(tree.nodes), {name for name, why in busy.items() if not why})
-    named = {kind: adapters(kind) for kind in {fleet.devices[name].device_type for name in tree.nodes}}
+    named = {kind: adapters_of(kind) for kind in {fleet.devices[name].device_type for name in tree.nodes}}
 
     def adapter(port: Port) -> str | None:
         known = named[fleet.devices[port.device].device_type]
