@@ -1,6 +1,7 @@
 """fleet-runner cabling paths: between which idle nodes to test, so that every link between switches is used."""
 
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -144,9 +145,13 @@ def _show(tests: PathTests, plan: Mapping[str, Any]) -> None:
             table.add_row(*(Text(printable(cell)) for cell in cells))
         console.print(table)
         note(plan["coverage"])
-    for leaf, links in plan["no_idle_node"].items():
-        note(f"not used: {len(links)} links of {leaf}, at which no node is idle")
+    if plan["no_idle_node"]:
+        count = sum(map(len, plan["no_idle_node"].values()))
+        note(f"not used: {count} links of leaves at which no node is idle: {some(plan['no_idle_node'])}")
     if plan["no_way"]:
         note(f"not used: {some(plan['no_way'])}: on no shortest way between two leaves with idle nodes")
+    because: dict[str, list[str]] = defaultdict(list)
     for name, why in plan["not_idle"].items():
-        note(f"not loaded: {name}: {why}")
+        because[why.replace(name, "NODE")].append(name)
+    for why, names in because.items():
+        note(f"not loaded: {some(names)}: {why}")

@@ -129,6 +129,15 @@ def test_links_that_no_test_can_use_are_told(typed: Type, store: Store) -> None:
     assert "on no shortest way between two leaves with idle nodes" in " ".join(said.err.split())
 
 
+def test_leaves_without_an_idle_node_and_nodes_with_one_reason_are_told_together(typed: Type, store: Store) -> None:
+    for name in NAMES:
+        idle(store, name, 1.0, in_use=True)
+    said = " ".join(typed("cabling", "paths").err.split())
+    assert "not used: 4 links of leaves at which no node is idle: leaf-1, leaf-2" in said
+    assert said.count("not loaded") == 1
+    assert "not loaded: gpu-01, gpu-02, gpu-03: a tenant's work runs on it" in said
+
+
 def test_a_fabric_that_is_not_there_is_refused_with_those_that_are(typed: Type, store: Store) -> None:
     said = typed("cabling", "paths", "--fabric", "ethernet.moon")
     assert said.code == 2
