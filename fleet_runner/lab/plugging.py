@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from fleet_runner.lab import plan
+from fleet_runner.lab import ethernet, plan
 from fleet_runner.lab.folder import Lab, LabError, locked, read, write_json
 
 End = tuple[str, str]
@@ -11,10 +11,15 @@ End = tuple[str, str]
 Cables = list[list[str]]
 
 
-def plug_all(lab: Lab, servers: int) -> None:
+def designed(servers: int, *, rails: bool) -> tuple[plan.Plug, ...]:
+    """Return every designed cable of a lab with or without Ethernet rails."""
+    return (*plan.cables(servers), *(ethernet.cables(servers) if rails else ()))
+
+
+def plug_all(lab: Lab, servers: int, *, rails: bool = False) -> None:
     """Plug every cable as designed."""
     with locked(lab.root):
-        write_json(lab.fabric, {"cables": [list(plug) for plug in plan.cables(servers)]})
+        write_json(lab.fabric, {"cables": [list(plug) for plug in designed(servers, rails=rails)]})
 
 
 def swap(lab: Lab, first: End, second: End) -> None:
@@ -25,21 +30,31 @@ def swap(lab: Lab, first: End, second: End) -> None:
         if device not in plan.leaves():
             lab.known(device)
     with locked(lab.root):
-        cables: Cables = read(lab.fabric)["cables"]
+        fabric = read(lab.fabric)
+        cables: Cables = fabric["cables"]
         one, other = _of(cables, first), _of(cables, second)
         one[2:], other[2:] = other[2:], one[2:]
-        write_json(lab.fabric, {"cables": cables})
+        write_json(lab.fabric, fabric)
+
+
+def power(lab: Lab, switch: str, *, on: bool) -> None:
+    """Take a switch's power away, or give it back."""
+    with locked(lab.root):
+        fabric = read(lab.fabric)
+        dead = [each for each in fabric.pop("dead", []) if each != [switch]] + ([] if on else [[switch]])
+        write_json(lab.fabric, fabric | ({"dead": dead} if dead else {}))
 
 
 def restore(lab: Lab, ends: Iterable[End]) -> None:
     """Plug these cables back where the design has them."""
     with locked(lab.root):
-        cables: Cables = read(lab.fabric)["cables"]
-        designed = {(plug.a, plug.a_port): plug for plug in plan.cables(int(read(lab.about)["servers"]))}
+        fabric, about = read(lab.fabric), read(lab.about)
+        every = designed(int(about["servers"]), rails=about.get("rails", False))
+        places = {(plug.a, plug.a_port): plug for plug in every}
         for end in ends:
-            plug = designed[end]
-            _of(cables, end)[2:] = [plug.b, plug.b_port]
-        write_json(lab.fabric, {"cables": cables})
+            plug = places[end]
+            _of(fabric["cables"], end)[2:] = [plug.b, plug.b_port]
+        write_json(lab.fabric, fabric)
 
 
 def _of(cables: Cables, end: End) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from fleet_runner.core.boot.boots import Milestone
-from fleet_runner.lab import plan
+from fleet_runner.lab import ethernet, plan, plugging
 from fleet_runner.lab.folder import Lab, write
 
 Row = dict[str, Any]
@@ -24,14 +24,14 @@ MILESTONES = {
 """Seconds that a node may take to each milestone of its boot: it takes one or two, on a computer that may be busy."""
 
 
-def write_site(lab: Lab, servers: int, bmc_ports: Mapping[str, int]) -> None:
+def write_site(lab: Lab, servers: int, bmc_ports: Mapping[str, int], *, rails: bool = False) -> None:
     """Write every site file, each a list of one kind of record."""
     files: dict[str, list[Any]] = {
         "sites": [{"name": plan.SITE}],
         "racks": racks(servers),
-        "device_types": device_types(),
-        "devices": [*devices(lab, servers, bmc_ports), *switches()],
-        "cables": cables(servers),
+        "device_types": [*device_types(rails=rails), *(rail_types() if rails else ())],
+        "devices": [*devices(lab, servers, bmc_ports), *switches(), *(rail_switches(lab) if rails else ())],
+        "cables": [list(plug) for plug in plugging.designed(servers, rails=rails)],
     }
     lab.site.mkdir(exist_ok=True)
     for kind, rows in files.items():
@@ -48,13 +48,16 @@ def racks(servers: int) -> list[Row]:
     return [{"name": name, "site": plan.SITE, "u_height": 42} for name in sorted(names)]
 
 
-def device_types() -> list[Row]:
+def device_types(*, rails: bool = False) -> list[Row]:
     """Return the three kinds of box, with their interfaces."""
-    rails = [_interface(f"ib{rail}", "infiniband-ndr") for rail in range(plan.RAILS)]
+    own = [_interface(f"ib{rail}", "infiniband-ndr") for rail in range(plan.RAILS)]
+    own += (
+        [_interface(ethernet.interface(rail), ethernet.PORT_TYPE) for rail in range(ethernet.RAILS)] if rails else []
+    )
     ports = [_interface(str(number + 1), "infiniband-ndr") for number in range(plan.SWITCH_PORTS)]
     copper = [_interface(f"swp{number + 1}", "1000base-t") for number in range(48)]
     return [
-        _type(plan.DEVICE_TYPE, "Lab HGX H100", plan.SERVER_UNITS, [*rails, _interface("eth0", "1000base-t")]),
+        _type(plan.DEVICE_TYPE, "Lab HGX H100", plan.SERVER_UNITS, [*own, _interface("eth0", "1000base-t")]),
         _type(plan.SWITCH_TYPE, "Lab QM9700", 1, ports),
         _type(plan.ETHERNET_TYPE, "Lab SN2201", 1, copper),
     ]
@@ -84,9 +87,38 @@ def switches() -> list[Row]:
     return found
 
 
-def cables(servers: int) -> list[list[str]]:
-    """Return the designed cables, in the short form: device, interface, device, interface."""
-    return [list(plug) for plug in plan.cables(servers)]
+def rail_types() -> list[Row]:
+    """Return the switches of the Ethernet rails, with their ports as their makers call them."""
+    return [
+        _type(
+            maker.slug,
+            maker.model,
+            2,
+            [_interface(maker.name(at + 1), ethernet.PORT_TYPE) for at in range(ethernet.PORTS)],
+        )
+        for maker in dict.fromkeys(ethernet.SWITCHES.values())
+    ]
+
+
+def rail_switches(lab: Lab) -> list[Row]:
+    """Return those switches, each with its address and how it is asked."""
+    return [
+        {
+            "name": name,
+            "device_type": maker.slug,
+            "role": "leaf" if name in ethernet.LEAVES else "spine",
+            "site": plan.SITE,
+            "rack": "N01",
+            "position": 30 + 2 * at,
+            "serial": plan.switch_serial(name),
+            "primary_ip": f"{ethernet.address(name)}/24",
+            "config_context": {
+                "ansible_network_os": maker.network_os,
+                "ansible_ssh_executable": str(lab.root / "bin" / "ssh"),
+            },
+        }
+        for at, (name, maker) in enumerate(ethernet.SWITCHES.items())
+    ]
 
 
 def context(lab: Lab, name: str, bmc_port: int) -> Row:

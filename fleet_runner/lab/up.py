@@ -11,7 +11,19 @@ import yaml
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.budgets.modes import Mode, Scope, Setting
-from fleet_runner.lab import boot_server, hardware, plan, plugging, ports, processes, site, sysfs, ware, wrappers
+from fleet_runner.lab import (
+    boot_server,
+    ethernet,
+    hardware,
+    plan,
+    plugging,
+    ports,
+    processes,
+    site,
+    sysfs,
+    ware,
+    wrappers,
+)
 from fleet_runner.lab.folder import Lab, LabError, read, write, write_json
 from fleet_runner.lab.netbox import source
 from fleet_runner.settings import CODE_DIR
@@ -40,17 +52,19 @@ firmware_pause_seconds = 1
 """Pauses are short here, because a boot takes seconds and not minutes."""
 
 
-def up(
+def up(  # noqa: PLR0913  what a new lab is to have, by name
     folder: Path,
     servers: int | None = None,
     boot_seconds: float = 1.5,
     *,
     boot_service: bool = False,
+    rails: bool = False,
     tell: Callable[[str], object] = lambda _: None,
 ) -> Lab:
     """Bring a lab up; one that is up already stays as it is, with its faults and its history.
 
-    A new lab's nodes boot through the boot service, if it is to have one, and else all by themselves.
+    A new lab's nodes boot through the boot service, if it is to have one, and else all by themselves. `rails` gives a
+    new lab Ethernet rails, too.
     """
     lab = Lab(folder.resolve())
     if lab.about.is_file():
@@ -60,7 +74,7 @@ def up(
                 f"{lab.root} holds a lab of {has} servers, not {servers}; remove it with `lab down --delete`"
             )
     else:
-        _make(lab, SERVERS if servers is None else servers, boot_seconds, boot_service=boot_service)
+        _make(lab, SERVERS if servers is None else servers, boot_seconds, boot_service=boot_service, rails=rails)
     _tools(lab)
     try:
         boot_server.start(lab)
@@ -76,7 +90,7 @@ def up(
     return lab
 
 
-def _make(lab: Lab, servers: int, boot_seconds: float, *, boot_service: bool) -> None:
+def _make(lab: Lab, servers: int, boot_seconds: float, *, boot_service: bool, rails: bool) -> None:
     if not 1 <= servers <= plan.MOST_SERVERS:
         raise LabError(f"a lab has 1 to {plan.MOST_SERVERS} servers, not {servers}; choose --servers accordingly")
     if lab.root.exists() and any(lab.root.iterdir()):
@@ -89,11 +103,18 @@ def _make(lab: Lab, servers: int, boot_seconds: float, *, boot_service: bool) ->
     for number, name in enumerate(names, start=1):
         lab.node(name).mkdir(parents=True)
         write_json(lab.node(name) / "state.json", hardware.fresh(number, boot_seconds))
-    write_json(lab.root / "addresses.json", {plan.address(at): name for at, name in enumerate(names, start=1)})
-    plugging.plug_all(lab, servers)
+    addresses = {plan.address(at): name for at, name in enumerate(names, start=1)}
+    addresses |= {ethernet.address(name): name for name in ethernet.SWITCHES} if rails else {}
+    write_json(lab.root / "addresses.json", addresses)
+    plugging.plug_all(lab, servers, rails=rails)
     ware.write_images(lab)
-    site.write_site(lab, servers, bmcs)
-    about = {"servers": servers, "bmc_ports": bmcs, "boot_seconds": boot_seconds}
+    site.write_site(lab, servers, bmcs, rails=rails)
+    about = {
+        "servers": servers,
+        "bmc_ports": bmcs,
+        "boot_seconds": boot_seconds,
+        **({"rails": True} if rails else {}),
+    }
     write_json(lab.about, {**about, **(boot_server.make(lab) if boot_service else {})})
     with Store.create(f"sqlite:///{_folder(lab.root / 'state') / 'fleet.db'}") as store:
         store.set_mode(Setting(Scope.FLEET, "", None, Mode.ACT, time.time(), "lab up", "its nodes are simulated"))
@@ -117,7 +138,7 @@ def _start_bmcs(lab: Lab) -> None:
         # Somebody took a port while the lab was down: the design says where a BMC is, so it is written again.
         bmcs = dict(zip(bmcs, ports.choose(len(bmcs)), strict=True))
         write_json(lab.about, {**read(lab.about), "bmc_ports": bmcs})
-        site.write_site(lab, len(bmcs), bmcs)
+        site.write_site(lab, len(bmcs), bmcs, rails=read(lab.about).get("rails", False))
     env = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "PYTHONPATH": str(CODE_DIR)}
     pid = processes.start([sys.executable, "-m", "fleet_runner.lab.bmc", str(lab.root)], env, lab.root / "bmc.log")
     processes.note(lab, BMC, pid)

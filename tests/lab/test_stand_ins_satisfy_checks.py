@@ -59,7 +59,16 @@ ELSEWHERE = frozenset(
 
 FROM_BMC = ("power_supplies", "power_redundancy", "sensors", "sel", "chassis_health", "firmware_pins")
 FROM_DMESG = ("xid", "parts_gpu", "link_flaps", "memory_errors", "file_systems")
-FROM_SMI = ("parts_gpu", "gpu_errors", "gpu_thermals", "gpu_usage", "gpu_pcie", "nvlink", "fabric_manager")
+FROM_SMI = (
+    "parts_gpu",
+    "gpu_errors",
+    "gpu_thermals",
+    "gpu_usage",
+    "gpu_pcie",
+    "nvlink",
+    "fabric_manager",
+    "gpu_nics",
+)
 
 
 def _module() -> ModuleType:
@@ -165,9 +174,13 @@ def test_a_healthy_node_passes_every_check(lab: Lab, expected: Mapping[str, Expe
     [
         ("swapped_cables", {}, {"cabling_infiniband": FAIL}),
         ("swapped_cables", {"with": "gpu-03"}, {"cabling_infiniband": FAIL}),
-        ("missing_gpu", {}, {"parts_gpu": FAIL, "gpu_burn": FAIL, "dcgm": UNKNOWN}),
+        ("missing_gpu", {}, {"parts_gpu": FAIL, "gpu_nics": UNKNOWN, "gpu_burn": FAIL, "dcgm": UNKNOWN}),
         ("other_gpu", {}, {"parts_gpu": FAIL}),
-        ("xid", {"code": 79}, {"xid": FAIL, "parts_gpu": FAIL, "gpu_burn": FAIL, "dcgm": UNKNOWN}),
+        (
+            "xid",
+            {"code": 79},
+            {"xid": FAIL, "parts_gpu": FAIL, "gpu_nics": UNKNOWN, "gpu_burn": FAIL, "dcgm": UNKNOWN},
+        ),
         ("xid", {"code": 48}, {"xid": FAIL}),
         ("xid", {"code": 63}, {"gpu_errors": FAIL}),
         ("xid", {"code": 64}, {"xid": FAIL, "gpu_errors": FAIL}),
@@ -191,6 +204,7 @@ def test_a_healthy_node_passes_every_check(lab: Lab, expected: Mapping[str, Expe
         ("read_only_disk", {}, {"file_systems": FAIL}),
         ("service_down", {}, {"fabric_manager": FAIL}),
         ("clock_off", {}, {"time_sync": FAIL}),
+        ("exchanged_adapters", {}, {"gpu_nics": FAIL}),
         ("slow_port", {}, {"cabling_infiniband": FAIL}),
         ("wrong_firmware", {}, {"firmware_pins": FAIL}),
         ("other_serial", {}, {"machine_identity": FAIL}),

@@ -99,7 +99,7 @@ def test_a_passive_sweep_is_one_round_trip(ansible: Ansible, lab: Lab) -> None:
     assert "ok=1 " in said
     tools = [(line["tool"], *line["args"]) for line in witness(lab, "gpu-01", "tool")[before:]]
     assert sorted(tools) == sorted(set(tools))
-    assert len(verdicts(lines)) == 12
+    assert len(verdicts(lines)) == 13
 
 
 @pytest.mark.parametrize(

@@ -304,7 +304,7 @@ def _sheets(paths: Sequence[Path], declared: Declared) -> Design:
 def _site(fleet: Fleet, declared: Declared, share: float) -> Design:
     fabric = ansible.fabric(fleet)
     links = designed(fabric, infiniband)
-    by_type = {kind: _adapters(kind) for kind in {device.device_type for device in fleet.devices.values()}}
+    by_type = {kind: adapters_of(kind) for kind in {device.device_type for device in fleet.devices.values()}}
     adapters = {name: by_type[device.device_type] for name, device in fleet.devices.items()}
     known = _names(links, adapters, guids(fabric), declared)
     others = designed(fabric, lambda kind: not infiniband(kind))
@@ -329,7 +329,7 @@ def _names(
     return names(ports, {**known, **declared.guids}, spoken, mine)
 
 
-def _adapters(device_type: str) -> dict[str, str]:
+def adapters_of(device_type: str) -> dict[str, str]:
     """Return which interface each adapter is, from the device type's definition of healthy."""
     import yaml  # noqa: PLC0415  likewise
 

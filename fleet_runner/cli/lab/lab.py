@@ -40,9 +40,15 @@ def up(
     boot_service: Annotated[
         bool, typer.Option(help="Nodes of a new lab boot through the boot service, or as at a site that has none.")
     ] = True,
+    rails: Annotated[
+        bool,
+        typer.Option(
+            "--rails", help="A new lab has two Ethernet rails beside InfiniBand, of three makers' switches."
+        ),
+    ] = False,
 ) -> None:
     """Start the lab: files, BMCs, a boot service, all nodes off. Safe to run again."""
-    lab = starting.up(folder, servers, boot_seconds, boot_service=boot_service, tell=typer.echo)
+    lab = starting.up(folder, servers, boot_seconds, boot_service=boot_service, rails=rails, tell=typer.echo)
     shown = os.path.relpath(lab.settings)
     console.print(f"{len(lab.nodes())} servers in {lab.root}; use them with [bold]export FLEET_CONFIG={shown}[/bold]")
 

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from fleet_runner.lab import plan
+from fleet_runner.lab import ethernet, plan
 from fleet_runner.lab.tools.node import Node, plugged, read_state
 
 
@@ -29,7 +29,7 @@ def links(node: Node) -> tuple[Link, ...]:
     found: list[Link] = []
     servers: dict[str, dict[str, Any]] = {node.name: node.state}
     for a, a_port, b, b_port in plugged(node.lab):
-        if plan.ETHERNET_SWITCH in (a, b):
+        if b == plan.ETHERNET_SWITCH or b in ethernet.SWITCHES:
             continue
         for name in (a, b):
             if name.startswith("gpu-") and name not in servers:

@@ -1,4 +1,4 @@
-"""`nvidia-smi -q -x`, `-L`, `nvlink` and `--gpu-reset`: what the driver says about the node's GPUs.
+"""`nvidia-smi -q -x`, `-L`, `nvlink`, `topo -m` and `--gpu-reset`: what the driver says about the node's GPUs.
 
 The element names and their order follow driver 550 on an HGX H100.
 """
@@ -7,7 +7,7 @@ import sys
 import time
 
 from fleet_runner.lab import plan
-from fleet_runner.lab.tools import gpu_reset, nvlink
+from fleet_runner.lab.tools import gpu_reset, nvlink, smi_topology
 from fleet_runner.lab.tools.node import Node
 
 IDLE_CELSIUS = (31, 33, 30, 34, 32, 33, 31, 35)
@@ -26,8 +26,8 @@ def run(node: Node, args: list[str]) -> int:
     if not gpus:
         sys.stdout.write("No devices were found\n")
         return 6
-    if args[:1] == ["nvlink"]:
-        return nvlink.run(node, gpus, args)
+    if args[:1] in (["nvlink"], ["topo"]):
+        return nvlink.run(node, gpus, args) if args[0] == "nvlink" else smi_topology.run(node, gpus)
     if "--gpu-reset" in args:
         return gpu_reset.run(node, gpus, args)
     if "-L" in args:
@@ -36,7 +36,7 @@ def run(node: Node, args: list[str]) -> int:
         sys.stdout.write("\n".join(lines) + "\n")
         return 0
     if "-q" not in args or "-x" not in args:
-        sys.stderr.write("nvidia-smi: the lab knows only -q -x, -L, nvlink and --gpu-reset\n")
+        sys.stderr.write("nvidia-smi: the lab knows only -q -x, -L, nvlink, topo -m and --gpu-reset\n")
         return 2
     running = node.processes()
     head = (

@@ -20,6 +20,9 @@ WITH_VALUE = frozenset("BbcDEeFIiJLlmOopPQRSWw")
 
 KNOWN_HOSTS = "UserKnownHostsFile="
 
+RAIL_SWITCH = "rail-"
+"""How the names of the switches of Ethernet rails begin."""
+
 CLOSED = 255
 """What ssh exits with when the connection, not the command, failed; Ansible calls the node unreachable."""
 
@@ -39,6 +42,10 @@ def main(lab: str, tools: str) -> int:
     name = find(lab, host)
     if name is None:
         return _fail(f"ssh: Could not resolve hostname {host}: Name or service not known")
+    if name.startswith(RAIL_SWITCH):
+        from fleet_runner.lab.tools import switch  # noqa: PLC0415  only these need it, and nodes are asked far more often
+
+        return switch.run(lab, name, " ".join(rest[1:]))
     why = _closed(read_state(lab, name), host)
     return _fail(why) if why else _serve(lab, name, " ".join(rest[1:]), tools)
 

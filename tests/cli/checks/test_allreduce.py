@@ -14,6 +14,7 @@ import pytest
 from fleet_runner.adapters.plays import foreground
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.checks import allreduce
+from fleet_runner.cli.checks.idle_nodes import why_not
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.inventory.records import Device, Fleet, Management
 from fleet_runner.core.lifecycle.actions import Decision, Move, SetCondition
@@ -196,7 +197,7 @@ def test_nodes_on_which_plays_of_ours_work_are_refused(typed: Type, plays: Plays
     come(store, "gpu-09", *WAY[:steps])
     row = store.node("gpu-09")
     assert row is not None
-    why = allreduce._why_not(store, row, 0.0)
+    why = why_not(store, row, 0.0)
     assert why == ("" if row.state is State.ONBOARD else f"it is in {row.state}; expected {EXPECTED}")
 
 
@@ -257,7 +258,7 @@ def test_a_customers_node_that_serves_is_refused(typed: Type, plays: Plays, stor
     idle(store, "gpu-02")
     row = store.node("gpu-02")
     assert row is not None
-    why = allreduce._why_not(store, replace(row, management=Management.CUSTOMER), 0.0)
+    why = why_not(store, replace(row, management=Management.CUSTOMER), 0.0)
     assert why == "its management is customer: only its customer decides about it"
 
 

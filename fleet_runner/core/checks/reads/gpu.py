@@ -11,6 +11,7 @@ FABRIC_MANAGER = (
 
 READS = (
     Read("nvidia_smi", ReadKind.COMMAND, ("nvidia-smi", "-q", "-x"), seconds=60.0),
+    Read("nvidia_smi_topology", ReadKind.COMMAND, ("nvidia-smi", "topo", "-m"), seconds=60.0, max_bytes=200_000),
     # Which processes are tests of ours (roles/active); FLEET_JOBS names another folder of theirs.
     Read("our_jobs", ReadKind.FILES, ("/run/fleet-runner/jobs/*/processes", "$FLEET_JOBS/*/processes"), seconds=5.0),
     Read("nvlink_status", ReadKind.COMMAND, ("nvidia-smi", "nvlink", "-s"), seconds=60.0, max_bytes=200_000),

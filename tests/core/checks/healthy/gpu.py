@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from fleet_runner.core.checks.parsers import fabric_manager, nvidia_smi, nvlink, systemctl
+from fleet_runner.core.checks.parsers import fabric_manager, nvidia_smi, nvlink, smi_topology, systemctl
 from tests.core.checks.healthy import text_of
 
 ONE = text_of("nvidia_smi/h100_one.xml")
@@ -28,6 +28,7 @@ PROFILE: dict[str, Any] = {
     "gpu_retired": {"retired_pages_max": 63, "remapped_uncorrectable_max": 512},
     "gpu_memory_held": {"idle_mib_max": 1024},
     "gpu_fabric": {"cluster": False},
+    "nic_of_gpu": {str(gpu): f"mlx5_{gpu}" for gpu in range(8)},
     "nvlink": {"links": 4, "gbytes_per_second": 26.562},
     "fabric_manager": {"restarts_max": 3},
 }
@@ -41,6 +42,7 @@ HEALTHY: dict[str, dict[str, str]] = {
     "gpu_retired": {"nvidia_smi": ONE},
     "gpu_memory_held": {"nvidia_smi": ONE},
     "gpu_fabric": {"nvidia_smi": ONE},
+    "gpu_nics": {"nvidia_smi_topology": text_of("nvidia_smi/topo.txt")},
     "nvlink": {
         "nvidia_smi": ONE,
         "nvlink_status": text_of("nvlink/status.txt"),
@@ -56,6 +58,7 @@ HEALTHY: dict[str, dict[str, str]] = {
 
 PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "nvidia_smi in full": (nvidia_smi.parse, ONE),
+    "smi_topology": (smi_topology.parse, text_of("nvidia_smi/topo.txt")),
     "nvlink.status": (nvlink.status, text_of("nvlink/status.txt")),
     "nvlink.errors": (nvlink.errors, text_of("nvlink/errors.txt")),
     "nvlink.errors of NVLink 5": (nvlink.errors, text_of("nvlink/errors_5.txt")),

@@ -1,0 +1,77 @@
+"""What an Ethernet switch of the lab answers over ssh: its maker's one command that tells its LLDP neighbours."""
+
+import json
+import sys
+from typing import Any
+
+from fleet_runner.lab import ethernet
+from fleet_runner.lab.tools.lldp import Heard, dead, heard
+
+COMMANDS = {
+    ethernet.EOS: "show lldp neighbors detail | json",
+    ethernet.SONIC: "show lldp table",
+    ethernet.NVUE: "nv show interface lldp-detail -o json || nv show interface lldp -o json || lldpctl -f json",
+}
+
+
+def run(lab: str, switch: str, command: str) -> int:
+    """Answer as the switch does: it knows no other command, and only reads."""
+    if [switch] in dead(lab):
+        sys.stderr.write(f"ssh: connect to host {switch} port 22: No route to host\r\n")
+        return 255
+    maker = ethernet.SWITCHES[switch]
+    if command != COMMANDS[maker]:
+        sys.stderr.write(f"% Invalid input: the lab's {switch} knows only: {COMMANDS[maker]}\n")
+        return 1
+    tell = {ethernet.EOS: _eos, ethernet.SONIC: _sonic, ethernet.NVUE: _nvue}[maker]
+    sys.stdout.write(tell(heard(lab, switch)) + "\n")
+    return 0
+
+
+def _eos(found: list[Heard]) -> str:
+    ports: dict[str, Any] = {
+        each.interface: {
+            "lldpNeighborInfo": [
+                {
+                    "systemName": each.system,
+                    "neighborInterfaceInfo": {
+                        "interfaceIdType": "interfaceName",
+                        "interfaceId": f'"{each.port}"',
+                        "interfaceId_v2": each.port,
+                        "interfaceDescription": each.port,
+                    },
+                }
+            ]
+        }
+        for each in found
+    }
+    return json.dumps({"lldpNeighbors": ports})
+
+
+def _nvue(found: list[Heard]) -> str:
+    ports = {
+        each.interface: {
+            "lldp": {
+                "neighbor": {
+                    each.system: {
+                        "chassis": {"system-name": each.system},
+                        "port": {"name": each.port, "type": "ifname", "description": each.port},
+                    }
+                }
+            }
+        }
+        for each in found
+    }
+    return json.dumps(ports)
+
+
+def _sonic(found: list[Heard]) -> str:
+    rows = [
+        ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr"),
+        *((each.interface, each.system, each.port, "O", each.port) for each in found),
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    legend = "Capability codes: (R) Router, (B) Bridge, (O) Other"
+    return "\n".join([legend, *lines, "-" * sum(widths), f"Total entries displayed:  {len(found)}"])
