@@ -1,12 +1,14 @@
 """What the switches of a fabric hear, in one text: how a sweep keeps it as evidence.
 
-Shape: {"lldp_of_switches": {device: {"neighbours": [[interface, system, port, description]]} or {"unread": why}}}.
+Shape: {"lldp_of_switches": {device: {"neighbours": [[interface, system, port, description]], "macs": [[interface,
+address]]} or {"unread": why}}}; "macs" is left out where nothing was learned.
 What a neighbour says of itself comes from whoever is plugged in: it is cut to the length that LLDP's standard allows
 (IEEE 802.1AB: 255).
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from fleet_runner.core.base.errors import EvidenceError
@@ -22,20 +24,42 @@ MOST = 4096
 """Neighbours of one switch: some seven on each port of the largest there are."""
 
 
+MOST_LEARNED = 16_384
+"""Addresses of one switch: hosts' ports have few, and where there are more, its uplinks have learned them."""
+
+
+class Learned(NamedTuple):
+    """An address that a switch learned at one of its ports, in lower case with colons."""
+
+    interface: str
+    mac: str
+
+
 class HeardBySwitches(NamedTuple):
-    """The neighbours of each switch that was read, and of each other one why it was not."""
+    """The neighbours of each switch that was read, of each other one why it was not, and the addresses learned."""
 
     heard: Mapping[str, tuple[Neighbour, ...]]
     unread: Mapping[str, str]
+    learned: Mapping[str, tuple[Learned, ...]] = {}
 
 
-def written(heard: Mapping[str, Iterable[Neighbour]], unread: Mapping[str, str]) -> dict[str, Any]:
+def written(
+    heard: Mapping[str, Iterable[Neighbour]],
+    unread: Mapping[str, str],
+    learned: Mapping[str, Iterable[Learned]] | None = None,
+) -> dict[str, Any]:
     """Return what switches hear in its form as plain JSON."""
-    told = {
-        device: {"neighbours": [[cell[:LONGEST] for cell in each] for each in tuple(neighbours)[:MOST]]}
-        for device, neighbours in heard.items()
+    told: dict[str, dict[str, Any]] = {
+        device: {"neighbours": _cut(neighbours, MOST)} for device, neighbours in heard.items()
     }
+    for device, rows in (learned or {}).items():
+        macs = _cut(rows, MOST_LEARNED)
+        told[device] |= {"macs": macs} if macs else {}
     return {KEY: told | {device: {"unread": why[:LONGEST]} for device, why in unread.items()}}
+
+
+def _cut(rows: Iterable[Sequence[str]], most: int) -> list[list[str]]:
+    return [[cell[:LONGEST] for cell in row] for row in islice(rows, most)]
 
 
 def begins(text: str) -> bool:
@@ -49,21 +73,28 @@ def parse(text: str) -> HeardBySwitches:
     if not isinstance(devices, dict):
         raise EvidenceError(f"the sweep: expected the key {KEY!r} with an object for each switch")
     heard: dict[str, tuple[Neighbour, ...]] = {}
+    learned: dict[str, tuple[Learned, ...]] = {}
     unread: dict[str, str] = {}
     for device, told in devices.items():
-        if not isinstance(told, dict) or not (isinstance(told.get("unread"), str) or _rows(told.get("neighbours"))):
+        if not isinstance(told, dict) or not (isinstance(told.get("unread"), str) or _told(told)):
             found = json.dumps(told)[:80]
             raise EvidenceError(f"the sweep: {device}: found {found}, expected its neighbours or why it was not read")
         if "unread" in told:
             unread[device] = told["unread"]
         else:
             heard[device] = tuple(Neighbour(*row) for row in told["neighbours"])
-    return HeardBySwitches(heard, unread)
+            if "macs" in told:
+                learned[device] = tuple(Learned(*row) for row in told["macs"])
+    return HeardBySwitches(heard, unread, learned)
 
 
-def _rows(rows: object) -> bool:
-    """Whether these are rows of four texts."""
+def _told(told: Mapping[str, Any]) -> bool:
+    """Whether it is what a switch hears, and what it learned."""
+    return _rows(told.get("neighbours"), len(Neighbour._fields)) and _rows(told.get("macs", []), len(Learned._fields))
+
+
+def _rows(rows: object, cells: int) -> bool:
+    """Whether these are rows of so many texts."""
     return isinstance(rows, list) and all(
-        isinstance(row, list) and len(row) == len(Neighbour._fields) and all(isinstance(cell, str) for cell in row)
-        for row in rows
+        isinstance(row, list) and len(row) == cells and all(isinstance(cell, str) for cell in row) for row in rows
     )
