@@ -16,7 +16,7 @@ from fleet_runner.core.cabling.aliases import called, renamed
 from fleet_runner.core.cabling.binding import Bound, bind
 from fleet_runner.core.cabling.bundles import Bundle, paired
 from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, managed, places, planned
-from fleet_runner.core.cabling.ethernet_sweep import EthernetDesign
+from fleet_runner.core.cabling.ethernet_design import EthernetDesign
 from fleet_runner.core.cabling.exempt import READY
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.fabrics import ETHERNET, Fabric, fabrics
@@ -175,7 +175,9 @@ class Design:
             return wire.judged(captures, self.places, self.bundles, one_fabric=self.fleet is None), ""
         own = tuple(extent.own(wire.links, fabric.switches))
         known = (wire.names, self.places, wire.macs, wire.managed, self.planned, self._idle(), self.share)
-        swept = ethernet_sweep.judge(EthernetDesign(own, *known), HeardBySwitches(captures, seen.unread))
+        swept = ethernet_sweep.judge(
+            EthernetDesign(own, *known), HeardBySwitches(captures, seen.unread, seen.learned)
+        )
         return swept.verdicts, swept.words().removeprefix("; ")
 
     def _heard(self, seen: Neighbours) -> dict[str, tuple[Neighbour, ...]]:

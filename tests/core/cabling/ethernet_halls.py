@@ -3,12 +3,14 @@
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from fleet_runner.core.cabling.ethernet_sweep import EthernetDesign, SweepVerdicts, judge
+from fleet_runner.core.cabling.ethernet_design import EthernetDesign
+from fleet_runner.core.cabling.ethernet_sweep import SweepVerdicts, judge
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import names
+from fleet_runner.core.checks.parsers.forwarding import Learned
 from fleet_runner.core.checks.parsers.lldp import Neighbour
-from fleet_runner.core.checks.parsers.neighbours.several import HeardBySwitches, Learned
+from fleet_runner.core.checks.parsers.neighbours.several import HeardBySwitches
 
 UPLINK = 33
 """The first port of a leaf to a spine."""

@@ -9,7 +9,7 @@ from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling import ethernet_sweep, extent
 from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.design import designed, infiniband, macs, managed, places, planned
-from fleet_runner.core.cabling.ethernet_sweep import EthernetDesign
+from fleet_runner.core.cabling.ethernet_design import EthernetDesign
 from fleet_runner.core.cabling.names import names
 from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
 from fleet_runner.core.checks.catalogue.fabric_cabling import (
@@ -64,6 +64,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "planned": len(left.planned),
         "placed": [[*each.a, *each.b] for each in placed[:MOST_NAMED]],
         "mute": len(mute),
+        "learned": swept.learned,
         UNSURE: unsure([*untold, *mute], seen, left),
         "suspect": suspect,
         "unbound": len(verdicts.unbound),

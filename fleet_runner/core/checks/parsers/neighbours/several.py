@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.checks.parsers.forwarding import MOST_PORTS, OF_HOST, Learned
 from fleet_runner.core.checks.parsers.json_text import json_object
 from fleet_runner.core.checks.parsers.lldp import Neighbour
 
@@ -24,15 +25,8 @@ MOST = 4096
 """Neighbours of one switch: some seven on each port of the largest there are."""
 
 
-MOST_LEARNED = 16_384
-"""Addresses of one switch: hosts' ports have few, and where there are more, its uplinks have learned them."""
-
-
-class Learned(NamedTuple):
-    """An address that a switch learned at one of its ports, in lower case with colons."""
-
-    interface: str
-    mac: str
+MOST_LEARNED = MOST_PORTS * (OF_HOST + 1)
+"""Addresses of one switch, as many as its reader keeps; of more none is kept, for what is left would mislead."""
 
 
 class HeardBySwitches(NamedTuple):
@@ -53,8 +47,8 @@ def written(
         device: {"neighbours": _cut(neighbours, MOST)} for device, neighbours in heard.items()
     }
     for device, rows in (learned or {}).items():
-        macs = _cut(rows, MOST_LEARNED)
-        told[device] |= {"macs": macs} if macs else {}
+        macs = _cut(rows, MOST_LEARNED + 1)
+        told[device] |= {"macs": macs} if 0 < len(macs) <= MOST_LEARNED else {}
     return {KEY: told | {device: {"unread": why[:LONGEST]} for device, why in unread.items()}}
 
 
