@@ -73,7 +73,7 @@ class Design:
     def bound(self, seen: Capture | Neighbours) -> Bound:
         """Return seen links between ports as the design calls them."""
         if isinstance(seen, Neighbours):
-            return Bound(dict.fromkeys(self.ethernet.listen(self._heard(seen)).links, ""))
+            return Bound(dict.fromkeys(self.ethernet.seen(self._heard(seen), seen.learned, self.places), ""))
         found = seen.discovery
         unanswered = [renamed(each, self.aliases) for each in found.unanswered]
         return bind(called(found.links, self.aliases), self.names, unanswered)

@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fleet_runner.core.cabling import ethernet
+from fleet_runner.core.cabling import ethernet, forwarding
 from fleet_runner.core.cabling.bundles import Bundle, paired
+from fleet_runner.core.cabling.ethernet_design import EthernetDesign
 from fleet_runner.core.cabling.explain import Places
+from fleet_runner.core.cabling.forwarding import LearnedBySwitches
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Verdicts
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.names import Names
@@ -28,14 +30,21 @@ class Ethernet:
     managed: frozenset[Port] = frozenset()
     share: float = SUSPECT_SHARE
 
-    def listen(self, captures: Captures, links: tuple[Link, ...] = ()) -> ethernet.BelievedLinks:
-        """Return what captures tell together, of these links or of all."""
-        return ethernet.listen(captures, self.names, links or self.links, self.macs)
+    def seen(self, captures: Captures, learned: LearnedBySwitches, places: Places) -> frozenset[Link]:
+        """Return the links that captures tell together, and what switches learned beside them."""
+        heard = self._listen(captures, self.links)
+        if not learned:
+            return heard.links
+        design = EthernetDesign(self.links, self.names, places, self.macs)
+        return forwarding.joined(heard, learned, design)[0].links
+
+    def _listen(self, captures: Captures, links: tuple[Link, ...]) -> ethernet.BelievedLinks:
+        return ethernet.listen(captures, self.names, links, self.macs)
 
     def judged(self, captures: Captures, places: Places, bundles: Sequence[Bundle], *, one_fabric: bool) -> Verdicts:
         """Judge all links by captures of any devices. `one_fabric` is `judge.hold`'s."""
-        links, heard = self.links, self.listen(captures)
+        links, heard = self.links, self._listen(captures, self.links)
         if bundles:
             links = paired(links, bundles, heard.links)
-            heard = self.listen(captures, links)
+            heard = self._listen(captures, links)
         return ethernet.compare(links, heard, self.names, places, share=self.share, one_fabric=one_fabric)
