@@ -13,8 +13,10 @@ _NVUE = "nv show interface lldp-detail -o json || nv show interface lldp -o json
 
 COMMANDS = {
     "arista.eos.eos": _EOS,
+    "cisco.iosxr.iosxr": "show lldp neighbors detail",
     "cisco.nxos.nxos": _EOS,
     "dellemc.enterprise_sonic.sonic": "show lldp table",
+    "dellemc.os10.os10": "show lldp neighbors detail | no-more",
     "junipernetworks.junos.junos": "show lldp neighbors | display json | no-more",
     "nvidia.nvue.nvue": _NVUE,
 }
@@ -27,7 +29,8 @@ FORWARDING = {
     "junipernetworks.junos.junos": "show ethernet-switching table | display json | no-more",
     "nvidia.nvue.nvue": "/sbin/bridge -j fdb show",
 }
-"""The second command, likewise, which prints what `parsers.forwarding` reads; a switch that refuses it is read."""
+"""The second command, likewise, which prints what `parsers.forwarding` reads; a switch that refuses it is read. OS10
+and IOS XR print no JSON of it, and are not asked."""
 
 _SHORT = {name.rpartition(".")[2]: name for name in COMMANDS} | {"cumulus": "nvidia.nvue.nvue"}
 """Names without a collection, as Ansible knew them before there were any."""

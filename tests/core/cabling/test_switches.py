@@ -19,11 +19,17 @@ LEAF = Device(
 
 @pytest.mark.parametrize(
     ("told", "known"),
-    [("eos", "arista.eos.eos"), ("sonic", "dellemc.enterprise_sonic.sonic"), ("cumulus", "nvidia.nvue.nvue")],
+    [
+        ("eos", "arista.eos.eos"),
+        ("sonic", "dellemc.enterprise_sonic.sonic"),
+        ("cumulus", "nvidia.nvue.nvue"),
+        ("os10", "dellemc.os10.os10"),
+        ("iosxr", "cisco.iosxr.iosxr"),
+    ],
 )
 def test_a_system_is_known_with_its_collection_and_without(told: str, known: str) -> None:
     assert command(told) == command(known) == COMMANDS[known]
-    assert forwarding(told) == forwarding(known) == FORWARDING[known]
+    assert forwarding(told) == forwarding(known) == FORWARDING.get(known, "")
 
 
 @pytest.mark.parametrize("told", ["", "eoss", "community.network.icx", None, 7, ["eos"]])
