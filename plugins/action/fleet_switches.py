@@ -38,6 +38,7 @@ options:
   switches: {description: Names of the switches., type: list, elements: str, required: true}
   seconds: {description: How long a switch may take., type: float, default: 30}
   at_once: {description: How many are asked at a time., type: int, default: 32}
+  nodes: {description: What nodes last heard themselves; it is kept beside., type: dict}
 author: [fleet-runner]
 """
 
@@ -59,7 +60,7 @@ MOST_BYTES = 32 * 1024 * 1024
 class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _supports_check_mode = True  # it only reads
-    _VALID_ARGS = frozenset({"switches", "seconds", "at_once"})
+    _VALID_ARGS = frozenset({"switches", "seconds", "at_once", "nodes"})
 
     def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Ask all of them and return what was heard."""
@@ -81,7 +82,9 @@ class ActionModule(ActionBase):
                     heard[name], learned[name] = found
         with_macs = sum(map(bool, learned.values()))
         told = f"{len(heard)} of {len(names)} switches were read, {with_macs} with MAC addresses that they learned"
-        answer.update(changed=False, switch_lldp=several.written(heard, unread, learned), msg=told)
+        kept = several.written(heard, unread, learned)
+        kept[several.KEY] |= self._task.args.get("nodes") or {}
+        answer.update(changed=False, switch_lldp=kept, msg=told)
         return answer
 
 

@@ -16,6 +16,7 @@ from fleet_runner.core.checks.parsers.forwarding import Learned
 from fleet_runner.core.checks.parsers.lldp import Neighbour
 from fleet_runner.core.checks.parsers.neighbours import capture as neighbours
 from fleet_runner.core.checks.parsers.neighbours import several
+from fleet_runner.core.checks.parsers.neighbours.several import HeardByNode
 from fleet_runner.core.lifecycle.runs import Run, Stored
 from fleet_runner.core.lifecycle.states import Stage
 
@@ -50,7 +51,7 @@ class Neighbours:
     """What Ethernet devices hear of each other over LLDP, by the name of the device. `run` is Capture's.
 
     `unread` are switches that a sweep could not read, each with the reason, `learned` the addresses that others
-    learned at their ports.
+    learned at their ports, and `nodes` what nodes heard before.
     """
 
     label: str
@@ -58,6 +59,7 @@ class Neighbours:
     run: Run | None = None
     unread: Mapping[str, str] = field(default_factory=dict[str, str])
     learned: Mapping[str, tuple[Learned, ...]] = field(default_factory=dict[str, tuple[Learned, ...]])
+    nodes: Mapping[str, HeardByNode] = field(default_factory=dict[str, HeardByNode])
 
 
 def _undesigned(_: str) -> str:
@@ -152,6 +154,7 @@ def _neighbours(paths: Sequence[Path], told: Mapping[Path, str], designed: Calla
     heard: dict[str, tuple[Neighbour, ...]] = {}
     unread: dict[str, str] = {}
     learned: dict[str, tuple[Learned, ...]] = {}
+    nodes: dict[str, HeardByNode] = {}
     files: dict[str, Path] = {}
     for file, capture in told.items():
         if several.begins(capture):
@@ -159,6 +162,7 @@ def _neighbours(paths: Sequence[Path], told: Mapping[Path, str], designed: Calla
             heard |= swept.heard
             unread |= swept.unread
             learned |= swept.learned
+            nodes |= swept.nodes
             continue
         try:
             found = neighbours.read(capture)
@@ -169,7 +173,9 @@ def _neighbours(paths: Sequence[Path], told: Mapping[Path, str], designed: Calla
             raise FleetError(f"{_where(files[device])} and {_where(file)} are both of {device}; name one of them")
         files[device] = file
         heard[device] = found.neighbours
-    return Neighbours(_label(paths[0]) if len(paths) == 1 else f"{len(told)} captures", heard, None, unread, learned)
+    return Neighbours(
+        _label(paths[0]) if len(paths) == 1 else f"{len(told)} captures", heard, None, unread, learned, nodes
+    )
 
 
 def _device(file: Path, told: str, designed: Callable[[str], str]) -> str:

@@ -176,7 +176,7 @@ class Design:
         own = tuple(extent.own(wire.links, fabric.switches))
         known = (wire.names, self.places, wire.macs, wire.managed, self.planned, self._idle(), self.share)
         swept = ethernet_sweep.judge(
-            EthernetDesign(own, *known), HeardBySwitches(captures, seen.unread, seen.learned)
+            EthernetDesign(own, *known), HeardBySwitches(captures, seen.unread, seen.learned, seen.nodes)
         )
         return swept.verdicts, swept.words().removeprefix("; ")
 

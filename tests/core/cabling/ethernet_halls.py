@@ -10,7 +10,7 @@ from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import names
 from fleet_runner.core.checks.parsers.forwarding import Learned
 from fleet_runner.core.checks.parsers.lldp import Neighbour
-from fleet_runner.core.checks.parsers.neighbours.several import HeardBySwitches
+from fleet_runner.core.checks.parsers.neighbours.several import HeardByNode, HeardBySwitches
 
 UPLINK = 33
 """The first port of a leaf to a spine."""
@@ -77,6 +77,7 @@ def swept(
     told: dict[str, list[Neighbour]],
     unread: dict[str, str] | None = None,
     macs: dict[str, tuple[Learned, ...]] | None = None,
+    nodes: dict[str, list[Neighbour]] | None = None,
 ) -> SweepVerdicts:
     """Judge what switches told."""
     design = EthernetDesign(
@@ -86,4 +87,5 @@ def swept(
         it.macs,
     )
     found = {name: tuple(rows) for name, rows in told.items()}
-    return judge(design, HeardBySwitches(found, unread or {}, macs or {}))
+    before = {name: HeardByNode(1.0, tuple(rows)) for name, rows in (nodes or {}).items()}
+    return judge(design, HeardBySwitches(found, unread or {}, macs or {}, before))

@@ -1,11 +1,17 @@
 """Switches that cannot be read: dark where enough neighbours that were read do not hear them."""
 
-from fleet_runner.core.cabling.ethernet_sweep import SweepVerdicts
-from fleet_runner.core.cabling.explain import Kind
+from dataclasses import replace
+
+from fleet_runner.core.cabling.ethernet_design import EthernetDesign
+from fleet_runner.core.cabling.ethernet_sweep import SweepVerdicts, judge
+from fleet_runner.core.cabling.explain import Kind, Places
+from fleet_runner.core.cabling.names import names
 from fleet_runner.core.checks.parsers.lldp import Neighbour
+from fleet_runner.core.checks.parsers.neighbours.several import HeardBySwitches
 from tests.core.cabling.ethernet_halls import Hall, hall, heard, swept
 
 HALL = hall(servers=8, rails=2, spines=2)
+PLACES = Places({}, {}, frozenset(HALL.servers))
 SSH = "ssh ended with 255: no route to host"
 
 
@@ -75,3 +81,14 @@ def test_where_most_switches_would_be_dark_none_is() -> None:
     leaves = [name for name in large.switches if name.startswith("leaf")]
     assert told(*leaves[:7], of=large).verdicts.faults == ()
     assert len(told(*leaves[:2], of=large).verdicts.faults) == 2
+
+
+def test_a_switch_that_is_not_in_service_and_one_whose_cables_are_to_come_are_not_dark() -> None:
+    leaf = "leaf-0-0"
+    mine = frozenset(each for each in HALL.links if leaf in {each.a.device, each.b.device})
+    rows = heard([each for each in HALL.links if each not in mine], [name for name in HALL.switches if name != leaf])
+    told = HeardBySwitches({name: tuple(each) for name, each in rows.items()}, {leaf: SSH})
+    design = EthernetDesign(HALL.links, names([end for each in HALL.links for end in each], {}, {}), PLACES)
+    assert len(judge(design, told).verdicts.faults) == 1
+    assert judge(replace(design, idle=frozenset({leaf})), told).verdicts.faults == ()
+    assert judge(replace(design, planned=mine), told).verdicts.faults == ()

@@ -65,6 +65,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "placed": [[*each.a, *each.b] for each in placed[:MOST_NAMED]],
         "mute": len(mute),
         "learned": swept.learned,
+        "by_nodes": swept.by_nodes,
         UNSURE: unsure([*untold, *mute], seen, left),
         "suspect": suspect,
         "unbound": len(verdicts.unbound),

@@ -69,8 +69,8 @@ def test_a_fabric_as_designed_passes_and_says_what_it_counted() -> None:
     result = asked(heard(CABLES))
     assert (result.verdict, result.message) == (Verdict.PASS, "Ethernet links as designed: 8")
     assert result.observed == {
-        "designed": 8, "matched": 8, "planned": 0, "placed": [], "mute": 0, "learned": 0, "unsure": [], "suspect": "",
-        "unbound": 0, "read": 3, "unread": [],
+        "designed": 8, "matched": 8, "planned": 0, "placed": [], "mute": 0, "learned": 0, "by_nodes": 0, "unsure": [],
+        "suspect": "", "unbound": 0, "read": 3, "unread": [],
     }  # fmt: skip
 
 

@@ -1,7 +1,8 @@
 """What the switches of a fabric hear, in one text: how a sweep keeps it as evidence.
 
 Shape: {"lldp_of_switches": {device: {"neighbours": [[interface, system, port, description]], "macs": [[interface,
-address]]} or {"unread": why}}}; "macs" is left out where nothing was learned.
+address]]} or {"unread": why}}}; "macs" is left out where nothing was learned. Beside the switches stand nodes, with
+what they heard themselves and "at", when (epoch seconds).
 What a neighbour says of itself comes from whoever is plugged in: it is cut to the length that LLDP's standard allows
 (IEEE 802.1AB: 255).
 """
@@ -29,12 +30,27 @@ MOST_LEARNED = MOST_PORTS * (OF_HOST + 1)
 """Addresses of one switch, as many as its reader keeps; of more none is kept, for what is left would mislead."""
 
 
+class HeardByNode(NamedTuple):
+    """What a node heard itself, and when (epoch seconds)."""
+
+    at: float
+    neighbours: tuple[Neighbour, ...]
+
+    def written(self) -> dict[str, Any]:
+        """Return it as plain JSON, as it stands beside the switches."""
+        return {"at": self.at, "neighbours": _cut(self.neighbours, MOST)}
+
+
 class HeardBySwitches(NamedTuple):
-    """The neighbours of each switch that was read, of each other one why it was not, and the addresses learned."""
+    """The neighbours of each switch that was read, of each other one why it was not, and the addresses learned.
+
+    `nodes` is what nodes beside switches that were not read said earlier.
+    """
 
     heard: Mapping[str, tuple[Neighbour, ...]]
     unread: Mapping[str, str]
     learned: Mapping[str, tuple[Learned, ...]] = {}
+    nodes: Mapping[str, HeardByNode] = {}
 
 
 def written(
@@ -69,22 +85,32 @@ def parse(text: str) -> HeardBySwitches:
     heard: dict[str, tuple[Neighbour, ...]] = {}
     learned: dict[str, tuple[Learned, ...]] = {}
     unread: dict[str, str] = {}
+    nodes: dict[str, HeardByNode] = {}
     for device, told in devices.items():
         if not isinstance(told, dict) or not (isinstance(told.get("unread"), str) or _told(told)):
             found = json.dumps(told)[:80]
             raise EvidenceError(f"the sweep: {device}: found {found}, expected its neighbours or why it was not read")
         if "unread" in told:
             unread[device] = told["unread"]
-        else:
-            heard[device] = tuple(Neighbour(*row) for row in told["neighbours"])
-            if "macs" in told:
-                learned[device] = tuple(Learned(*row) for row in told["macs"])
-    return HeardBySwitches(heard, unread, learned)
+            continue
+        neighbours = tuple(Neighbour(*row) for row in told["neighbours"])
+        if "at" in told:
+            nodes[device] = HeardByNode(told["at"], neighbours)
+            continue
+        heard[device] = neighbours
+        if "macs" in told:
+            learned[device] = tuple(Learned(*row) for row in told["macs"])
+    return HeardBySwitches(heard, unread, learned, nodes)
 
 
 def _told(told: Mapping[str, Any]) -> bool:
     """Whether it is what a switch hears, and what it learned."""
-    return _rows(told.get("neighbours"), len(Neighbour._fields)) and _rows(told.get("macs", []), len(Learned._fields))
+    at = told.get("at", 0.0)
+    return (
+        isinstance(at, int | float)
+        and _rows(told.get("neighbours"), len(Neighbour._fields))
+        and _rows(told.get("macs", []), len(Learned._fields))
+    )
 
 
 def _rows(rows: object, cells: int) -> bool:

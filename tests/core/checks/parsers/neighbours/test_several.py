@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers.forwarding import Learned
 from fleet_runner.core.checks.parsers.lldp import Neighbour
-from fleet_runner.core.checks.parsers.neighbours.several import LONGEST, MOST, MOST_LEARNED, begins, parse, written
+from fleet_runner.core.checks.parsers.neighbours.several import (
+    LONGEST,
+    MOST,
+    MOST_LEARNED,
+    HeardByNode,
+    begins,
+    parse,
+    written,
+)
 from tests.core.checks.catalogue.judging import cuts
 
 WORDS = st.text(max_size=LONGEST)
@@ -43,6 +51,15 @@ def test_what_switches_learned_is_read_and_of_too_much_nothing() -> None:
     assert set(found.heard) == {"leaf-1", "leaf-2", "leaf-3"}
 
 
+def test_what_nodes_heard_before_stands_beside_the_switches() -> None:
+    node = HeardByNode(1_763_000_000.5, (Neighbour("eth0", "leaf-1", "x" * 999, ""),))
+    told = written({}, {"leaf-1": "no route to host"})
+    told["lldp_of_switches"] |= {"gpu-1": node.written()}
+    found = parse(json.dumps(told))
+    assert found.nodes == {"gpu-1": HeardByNode(node.at, (Neighbour("eth0", "leaf-1", "x" * LONGEST, ""),))}
+    assert (dict(found.heard), set(found.unread)) == ({}, {"leaf-1"})
+
+
 def test_a_text_that_is_cut_is_refused() -> None:
     text = json.dumps(written({"leaf-1": [Neighbour("swp1", "gpu-1", "eth0", "")]}, {"leaf-2": "no route to host"}))
     for cut in cuts(text):
@@ -62,6 +79,7 @@ def test_a_text_that_is_cut_is_refused() -> None:
         '{"lldp_of_switches": {"leaf-1": {"neighbours": [["swp1", "gpu-1", "eth0", null]]}}}',
         '{"lldp_of_switches": {"leaf-1": {"neighbours": [], "macs": [["swp1"]]}}}',
         '{"lldp_of_switches": {"leaf-1": {"neighbours": [], "macs": {}}}}',
+        '{"lldp_of_switches": {"gpu-1": {"neighbours": [], "at": "now"}}}',
     ],
 )
 def test_something_else_is_refused(devices: str) -> None:
