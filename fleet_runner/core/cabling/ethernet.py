@@ -157,8 +157,8 @@ def tellings(captures: Captures, known: Names, designed: Iterable[Link], macs: M
     """Return what each port tells alone. Of several systems at a port the designed one counts, else none does."""
     every = tuple(designed)
     mine = {port: each for each in every for port in each}
-    named = _Ports(known, macs, {}, mine, shared(every))
     heard = {device: tuple(neighbours) for device, neighbours in captures.items()}
+    named = _Ports(known, _own(macs, heard), {}, mine, shared(every))
     panels = _panels(heard, known, mine)
     told: dict[Port, Link] = {}
     unmapped: set[Port] = set()
@@ -169,6 +169,21 @@ def tellings(captures: Captures, known: Names, designed: Iterable[Link], macs: M
             if one := _one(links, mine.get(near)):
                 told[near] = one
     return Tellings(told, frozenset(unmapped), frozenset(hearing))
+
+
+def _own(macs: Mapping[str, Port], heard: Mapping[str, Iterable[Neighbour]]) -> Mapping[str, Port]:
+    """Return the addresses that are one port's own: one heard at several ports is its system's, or a pair's."""
+    if not macs:
+        return macs
+    at = {
+        (mac, device, row.interface)
+        for device, rows in heard.items()
+        for row in rows
+        if (mac := _mac(row.port)) in macs
+    }
+    count = Counter(mac for mac, _, _ in at)
+    several = {mac for mac, ports in count.items() if ports > 1}
+    return {mac: port for mac, port in macs.items() if mac not in several} if several else macs
 
 
 @dataclass(frozen=True, slots=True)

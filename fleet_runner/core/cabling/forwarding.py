@@ -64,8 +64,11 @@ def _hosts(learned: LearnedBySwitches, design: EthernetDesign, ports: Collection
     found: dict[str, list[Neighbour]] = {}
     for switch, rows in learned.items():
         mine: dict[str, list[str]] = defaultdict(list)
+        known = spoken.get(switch, {})
         for row in rows:
-            mine[row.interface].append(row.mac)
+            port = known.get(row.interface)
+            if port is None or port in ports:  # none may be spelled otherwise than designed
+                mine[row.interface].append(row.mac)
         found[switch] = [
             Neighbour(interface, "", mac, "")
             for interface, told in mine.items()
