@@ -210,19 +210,31 @@ def test_a_person_asks_for_a_sweep_and_reads_what_to_move(site: Site) -> None:
     assert typed("cabling", "diff", run, run)[1].endswith("nothing changed: 24 links")
 
 
-def test_two_servers_that_say_nothing_are_seen_to_be_exchanged_and_a_spine_without_power_is_dark(site: Site) -> None:
+def test_each_sort_of_fault_is_told_once_with_servers_that_say_nothing_and_a_spine_without_power(
+    site: Site,
+) -> None:
     """The swap of before is there still; of the spine only ssh failed so far."""
-    one, other = CABLES["gpu-7/1"], CABLES["gpu-8/1"]
-    site.hall.unplug((one[0], other[0]))
-    site.hall.plug(((one[0], other[1]), (other[0], one[1])))
-    site.hall.enslave("leaf-4", [one[1][1], other[1][1]])
-    site.hall.call(one[0], site.macs[one[0]])
-    site.hall.call(other[0], site.macs[other[0]])
+    replug(site, ("gpu-7/1", CABLES["gpu-8/1"][1]), ("gpu-8/1", CABLES["gpu-7/1"][1]))
+    site.hall.enslave("leaf-4", [port("leaf-4", number)[1] for number in (3, 4)])
+    for end in (CABLES["gpu-7/1"][0], CABLES["gpu-8/1"][0]):
+        site.hall.call(end, site.macs[end])
+    replug(site, ("gpu-2/0", CABLES["gpu-2/1"][1]), ("gpu-2/1", CABLES["gpu-2/0"][1]))
+    replug(site, ("gpu-3/0", port("leaf-1", 7)), ("gpu-4/1", port("leaf-4", 7)))
     site.hall.unplug(ends[1] for name, ends in CABLES.items() if name.endswith("/1") and name.startswith("leaf"))
-    site.hall.settle({"spine-1": [], "leaf-4": ["gpu-5", "gpu-6", "spine-2"]})
-    result = site.sweep()
-    found = {finding.code: set(finding.devices) for finding in result.findings}
-    assert len(result.findings) == 3
-    assert found["cabling.dark"] == {"spine-1"}
-    swaps = sorted(sorted(each.devices) for each in result.findings if each.code == "cabling.swap")
-    assert swaps == [["gpu-1", "gpu-5", "leaf-1", "leaf-2"], ["gpu-7", "gpu-8", "leaf-4"]]
+    leaves = {"leaf-1": "gpu-2 gpu-3 gpu-4 gpu-5", "leaf-3": "gpu-1 gpu-2 gpu-3", "leaf-4": "gpu-4 gpu-5 gpu-6"}
+    site.hall.settle({"spine-1": []} | {name: [*servers.split(), "spine-2"] for name, servers in leaves.items()})
+    found = sorted((each.code, *each.devices) for each in site.sweep().findings)
+    assert found == [
+        ("cabling.dark", "spine-1"),
+        ("cabling.moved", "gpu-3", "leaf-1"),
+        ("cabling.swap", "gpu-1", "gpu-5", "leaf-1", "leaf-2"),
+        ("cabling.swap", "gpu-7", "gpu-8", "leaf-4"),
+        ("cabling.wrong_rail", "gpu-2", "leaf-1", "leaf-3"),
+        ("cabling.wrong_switch", "gpu-4", "leaf-3", "leaf-4"),
+    ]
+
+
+def replug(site: Site, *moves: tuple[str, End]) -> None:
+    """Take cables out, and join their servers' ends with other ports."""
+    site.hall.unplug(CABLES[name][0] for name, _ in moves)
+    site.hall.plug((CABLES[name][0], there) for name, there in moves)
