@@ -50,7 +50,7 @@ def up(learned: LearnedBySwitches, design: EthernetDesign) -> frozenset[str]:
     """Return the devices at the designed far end of ports at which anything was learned: those cables are up."""
     far, spoken = far_ends(design.links), design.names.spoken
     ports = {spoken.get(device, {}).get(row.interface) for device, rows in learned.items() for row in rows}
-    return frozenset(far[port].device for port in ports if port in far)
+    return frozenset(far[port].device for port in ports if port is not None and port in far)
 
 
 def _hosts(learned: LearnedBySwitches, design: EthernetDesign, ports: Collection[Port]) -> dict[str, list[Neighbour]]:
