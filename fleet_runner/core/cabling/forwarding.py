@@ -28,8 +28,8 @@ def joined(
     far = far_ends(design.links)
     servers = design.places.servers
     hosts = {port for port, other in far.items() if other.device in servers}
-    told = tellings(_hosts(learned, design, hosts), design.names, design.links, design.macs).links
     taken = {port for each in heard.links | heard.disputed for port in each} | heard.hearing | heard.unmapped
+    told = tellings(_hosts(learned, design, hosts, taken), design.names, design.links, design.macs).links
     ends: dict[Port, Port] = {}
     for near, each in told.items():
         end = each.b if near == each.a else each.a
@@ -53,8 +53,10 @@ def up(learned: LearnedBySwitches, design: EthernetDesign) -> frozenset[str]:
     return frozenset(far[port].device for port in ports if port is not None and port in far)
 
 
-def _hosts(learned: LearnedBySwitches, design: EthernetDesign, ports: Collection[Port]) -> dict[str, list[Neighbour]]:
-    """Return the known addresses at ports of one host, as its port would say them itself.
+def _hosts(
+    learned: LearnedBySwitches, design: EthernetDesign, ports: Collection[Port], taken: Collection[Port]
+) -> dict[str, list[Neighbour]]:
+    """Return the known addresses at ports of one host, as its port would say them itself; `taken` ones need none.
 
     An address that was learned at several `ports`, which are designed for servers, tells of none.
     """
@@ -67,7 +69,7 @@ def _hosts(learned: LearnedBySwitches, design: EthernetDesign, ports: Collection
         known = spoken.get(switch, {})
         for row in rows:
             port = known.get(row.interface)
-            if port is None or port in ports:  # none may be spelled otherwise than designed
+            if port is None or (port in ports and port not in taken):  # none may be spelled otherwise than designed
                 mine[row.interface].append(row.mac)
         found[switch] = [
             Neighbour(interface, "", mac, "")
