@@ -1,4 +1,4 @@
-"""Asks switches what they hear over LLDP, all at once, over ssh; see `fleet_runner.core.cabling.switches`."""
+"""Asks switches what they hear and learned, all at once, over ssh; see `fleet_runner.core.cabling.switches`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from ansible.plugins.action import ActionBase
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling.port_commands import ports
-from fleet_runner.core.cabling.switches import NETWORK_OS, command
+from fleet_runner.core.cabling.switches import NETWORK_OS, command, forwarding
+from fleet_runner.core.checks.parsers import forwarding as table
 from fleet_runner.core.checks.parsers import switch_ports
 from fleet_runner.core.checks.parsers.neighbours import capture, several
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fleet_runner.core.checks.parsers.forwarding import Learned
     from fleet_runner.core.checks.parsers.lldp import Neighbour
     from fleet_runner.core.checks.parsers.switch_ports import SwitchPort
 
@@ -30,9 +32,10 @@ DOCUMENTATION = r"""
 module: fleet_switches
 short_description: Asks Ethernet switches for their LLDP neighbours
 description:
-  - Runs one command that only reads on each switch, over ssh, with a key; which, C(ansible_network_os) says. Of its
-    variables C(ansible_host), C(ansible_port), C(ansible_user), C(ansible_ssh_private_key_file),
-    C(ansible_ssh_common_args), C(ansible_ssh_extra_args) and C(ansible_ssh_executable) count. No password is used.
+  - Runs two commands that only read on each switch, over ssh, with a key; which, C(ansible_network_os) says. The
+    second one, for the MAC addresses that it learned at its ports, may fail. Of its variables C(ansible_host),
+    C(ansible_port), C(ansible_user), C(ansible_ssh_private_key_file), C(ansible_ssh_common_args),
+    C(ansible_ssh_extra_args) and C(ansible_ssh_executable) count. No password is used.
   - Never fails because of a switch. One that does not answer in time, or with something else, has its reason told.
 options:
   switches: {description: Names of the switches., type: list, elements: str, required: true}
@@ -44,6 +47,7 @@ options:
       - One of them that a release does not know leaves open what it would tell.
     type: bool
     default: false
+  nodes: {description: What nodes last heard themselves; it is kept beside., type: dict}
 author: [fleet-runner]
 """
 
@@ -66,7 +70,7 @@ MOST_BYTES = 32 * 1024 * 1024
 class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _supports_check_mode = True  # it only reads
-    _VALID_ARGS = frozenset({"switches", "seconds", "at_once", "ports"})
+    _VALID_ARGS = frozenset({"switches", "seconds", "at_once", "nodes", "ports"})
 
     def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Ask all of them and return what was heard."""
@@ -79,6 +83,7 @@ class ActionModule(ActionBase):
             answer.update(_ports_of(variables, seconds, int(self._task.args.get("at_once") or 32)))
             return answer
         heard: dict[str, tuple[Neighbour, ...]] = {}
+        learned: dict[str, tuple[Learned, ...]] = {}
         unread: dict[str, str] = {}
         with ThreadPoolExecutor(int(self._task.args.get("at_once") or 32)) as pool:
             for name, found in zip(
@@ -87,9 +92,12 @@ class ActionModule(ActionBase):
                 if isinstance(found, str):
                     unread[name] = found
                 else:
-                    heard[name] = found
-        told = f"{len(heard)} of {len(names)} switches were read"
-        answer.update(changed=False, switch_lldp=several.written(heard, unread), msg=told)
+                    heard[name], learned[name] = found
+        with_macs = sum(map(bool, learned.values()))
+        told = f"{len(heard)} of {len(names)} switches were read, {with_macs} with MAC addresses that they learned"
+        kept = several.written(heard, unread, learned)
+        kept[several.KEY] |= self._task.args.get("nodes") or {}
+        answer.update(changed=False, switch_lldp=kept, msg=told)
         return answer
 
 
@@ -100,8 +108,9 @@ def _plain(variables: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(variables[name]) for name in names if variables.get(name) not in {None, ""}}
 
 
-def _asked(variables: Mapping[str, str], seconds: float) -> tuple[Neighbour, ...] | str:
-    """Return what a switch hears, or why it is not known, in one sentence."""
+def _asked(variables: Mapping[str, str], seconds: float) -> tuple[tuple[Neighbour, ...], tuple[Learned, ...]] | str:
+    """Return what a switch hears and what it learned, or why it is not known, in one sentence."""
+    end = time.monotonic() + seconds
     host, words = variables.get("ansible_host", ""), command(variables.get(NETWORK_OS))
     if not host or host.startswith("-") or not words:
         return f"expected its ansible_host and an {NETWORK_OS} that is known, found {json.dumps(variables)[:120]}"
@@ -109,11 +118,24 @@ def _asked(variables: Mapping[str, str], seconds: float) -> tuple[Neighbour, ...
         said, complaint, code = _said(_ssh(variables, host, words), seconds)
         if code:
             return f"ssh ended with {code}: {complaint or 'it said nothing'}"
-        return capture.read(said).neighbours
+        heard, words = capture.read(said).neighbours, forwarding(variables.get(NETWORK_OS))
+        return heard, _learned(_ssh(variables, host, words), end - time.monotonic()) if words else ()
     except EvidenceError as error:
         return str(error)
     except (OSError, ValueError) as error:
         return f"ssh cannot be started: {error}"
+
+
+def _learned(argv: list[str], seconds: float) -> tuple[Learned, ...]:
+    """Return the addresses that a switch learned; none where it does not say them, which is no fault of its own.
+
+    It is a connection of its own: an account that may not run this command loses nothing else.
+    """
+    try:
+        said, _, code = _said(argv, max(seconds, 1.0))
+        return () if code else table.read(said)
+    except (EvidenceError, OSError):
+        return ()
 
 
 def _said(argv: list[str], seconds: float) -> tuple[str, str, int]:

@@ -5,6 +5,7 @@ import itertools
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +17,16 @@ SECONDS = 30.0
 """How long a neighbour may take to be heard; as a rule it takes one."""
 
 QUICK = "configure lldp tx-interval 1\nconfigure lldp tx-hold 2\n"
+
+_SENDING = """
+import pathlib, socket, sys
+address = pathlib.Path("/sys/class/net", sys.argv[1], "address").read_text().strip()
+with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as port:
+    port.bind((sys.argv[1], 0))
+    port.send(b"\\xff" * 6 + bytes.fromhex(address.replace(":", "")) + b"\\x88\\xb5" + bytes(46))
+print(address)
+"""
+"""A frame of the EtherType that IEEE 802 sets aside for experiments."""
 
 End = tuple[str, str]
 
@@ -59,6 +70,37 @@ class Hall:
                 daemon.terminate()  # its monitor ends the process beside it
                 daemon.wait(SECONDS)
             _run("ip", "netns", "delete", self.namespace(name))
+
+    @contextlib.contextmanager
+    def silent(self, name: str) -> Iterator[None]:
+        """Have a device that says nothing for as long as the context lasts."""
+        _run("ip", "netns", "add", self.namespace(name))
+        try:
+            yield
+        finally:
+            _run("ip", "netns", "delete", self.namespace(name))
+
+    def bridge(self, device: str, interfaces: Iterable[str]) -> None:
+        """Have a device switch frames between some of its ports, and learn addresses there."""
+        inside = ("ip", "-n", self.namespace(device), "link")
+        _run(*inside, "add", "br0", "type", "bridge")
+        _run(*inside, "set", "br0", "up")
+        self.enslave(device, interfaces)
+
+    def enslave(self, device: str, interfaces: Iterable[str]) -> None:
+        """Make some ports a part of a device's bridge."""
+        for each in interfaces:
+            _run("ip", "-n", self.namespace(device), "link", "set", each, "master", "br0")
+
+    def call(self, end: End, address: str) -> None:
+        """Give a port its address back, which a new cable has not, and have it learned."""
+        _run("ip", "-n", self.namespace(end[0]), "link", "set", end[1], "address", address)
+        self.send(end)
+
+    def send(self, end: End) -> str:
+        """Send a frame to everybody from a port; return the port's address."""
+        inside = ("ip", "netns", "exec", self.namespace(end[0]))
+        return _run(*inside, sys.executable, "-c", _SENDING, end[1]).strip()
 
     def plug(self, cables: Iterable[tuple[End, End]]) -> None:
         """Join interfaces by cables, which take their names from the ends."""

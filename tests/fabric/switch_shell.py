@@ -1,6 +1,7 @@
-"""What a switch's sshd runs: it answers its maker's one command, in its maker's form, from the real lldpd behind it.
+"""What a switch's sshd runs: it answers its maker's commands, in its maker's form, from the real lldpd behind it.
 
-Arguments: the network operating system, and the socket of that lldpd. A network device's ports have slashes in their
+Arguments: the network operating system, the socket of that lldpd, and the network namespace whose real bridge tells
+what was learned. A network device's ports have slashes in their
 names and Linux's cannot: there they are underscores.
 """
 
@@ -19,6 +20,18 @@ COMMANDS = {
 }
 
 
+FORWARDING = {
+    "eos": "show mac address-table | json",
+    "nxos": "show mac address-table | json",
+    "junos": "show ethernet-switching table | display json | no-more",
+    "sonic": "show mac",
+    "nvue": "/sbin/bridge -j fdb show",
+}
+
+Entry = tuple[str, str, bool]
+"""A port, an address there, and whether it was learned."""
+
+
 class Neighbour(NamedTuple):
     """One neighbour, as lldpctl tells of it."""
 
@@ -32,14 +45,29 @@ class Neighbour(NamedTuple):
 
 def main() -> None:
     """Answer, or refuse, as a network device does."""
-    maker, socket = sys.argv[1:]
+    maker, socket, namespace = sys.argv[1:]
     asked = os.environ.get("SSH_ORIGINAL_COMMAND", "")
-    if asked != COMMANDS[maker]:
+    if asked == FORWARDING[maker]:
+        told = _printed("ip", "netns", "exec", namespace, "bridge", "-j", "fdb", "show")
+        tables = {"eos": eos_macs, "nxos": nxos_macs, "junos": junos_macs, "sonic": sonic_macs}
+        sys.stdout.write(tables[maker](_entries(told)) if maker in tables else told)
+    elif asked == COMMANDS[maker]:
+        told = _printed("lldpctl", "-u", socket, "-f", "json0")
+        found = [_neighbour(each) for each in json.loads(told)["lldp"][0].get("interface", ())]
+        forms = {"eos": eos, "nxos": nxos, "junos": junos, "sonic": sonic, "nvue": nvue}
+        sys.stdout.write(forms[maker](found) + "\n")
+    else:
         raise SystemExit(f"% Invalid input: {asked}")
-    told = subprocess.run(["lldpctl", "-u", socket, "-f", "json0"], capture_output=True, check=True).stdout
-    found = [_neighbour(each) for each in json.loads(told)["lldp"][0].get("interface", ())]
-    forms = {"eos": eos, "nxos": nxos, "junos": junos, "sonic": sonic, "nvue": nvue}
-    sys.stdout.write(forms[maker](found) + "\n")
+
+
+def _printed(*argv: str) -> str:
+    return subprocess.run(argv, capture_output=True, check=True, text=True).stdout
+
+
+def _entries(told: str) -> list[Entry]:
+    """Return the bridge's entries, each address of a port once."""
+    rows = [each for each in json.loads(told) if "master" in each]
+    return sorted({(_slashed(row["ifname"]), row["mac"], row.get("state") != "permanent") for row in rows})
 
 
 def _neighbour(told: dict[str, Any]) -> Neighbour:
@@ -147,6 +175,54 @@ def nvue(found: list[Neighbour]) -> str:
             },
         }
     return json.dumps(ports, indent=2)
+
+
+def eos_macs(found: list[Entry]) -> str:
+    """Print as Arista EOS."""
+    rows = [
+        {"vlanId": 10, "macAddress": mac, "entryType": "dynamic" if learned else "static", "interface": port}
+        for port, mac, learned in found
+    ]
+    return json.dumps({"unicastTable": {"tableEntries": rows}, "multicastTable": {"tableEntries": []}})
+
+
+def nxos_macs(found: list[Entry]) -> str:
+    """Print as Cisco NX-OS."""
+    rows = [
+        {
+            "disp_mac_addr": _dotted(mac),
+            "disp_type": "* " if learned else "G ",
+            "disp_vlan": "10",
+            "disp_is_static": "disabled" if learned else "enabled",
+            "disp_port": port,
+        }
+        for port, mac, learned in found
+    ]
+    return json.dumps({"TABLE_mac_address": {"ROW_mac_address": rows}})
+
+
+def junos_macs(found: list[Entry]) -> str:
+    """Print as Juniper Junos, with the port's logical unit."""
+    rows = [
+        {
+            "l2ng-l2-mac-address": [{"data": mac}],
+            "l2ng-l2-mac-flags": [{"data": "D" if learned else "S"}],
+            "l2ng-l2-mac-logical-interface": [{"data": f"{port}.0"}],
+        }
+        for port, mac, learned in found
+    ]
+    return json.dumps({"l2ng-l2ald-rtb-macdb": [{"l2ng-l2ald-mac-entry-vlan": [{"l2ng-mac-entry": rows}]}]})
+
+
+def sonic_macs(found: list[Entry]) -> str:
+    """Print as SONiC."""
+    rows = [
+        f"{number:5}  {10:6}  {mac.upper():17}  {port:13}  {'Dynamic' if learned else 'Static'}"
+        for number, (port, mac, learned) in enumerate(found, start=1)
+    ]
+    titles = "  No.    Vlan  MacAddress         Port           Type"
+    rule = "-----  ------  -----------------  -------------  -------"
+    return "\n".join([titles, rule, *rows, f"Total number of entries {len(found)}", ""])
 
 
 if __name__ == "__main__":

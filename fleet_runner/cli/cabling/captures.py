@@ -12,9 +12,11 @@ from fleet_runner.core.cabling.sweeps import CABLING
 from fleet_runner.core.checks.catalogue import cabling_infiniband, fabric_cabling, fabric_ethernet
 from fleet_runner.core.checks.parsers import fabric_capture
 from fleet_runner.core.checks.parsers.discovery import Discovery
+from fleet_runner.core.checks.parsers.forwarding import Learned
 from fleet_runner.core.checks.parsers.lldp import Neighbour
 from fleet_runner.core.checks.parsers.neighbours import capture as neighbours
 from fleet_runner.core.checks.parsers.neighbours import several
+from fleet_runner.core.checks.parsers.neighbours.several import HeardByNode
 from fleet_runner.core.lifecycle.runs import Run, Stored
 from fleet_runner.core.lifecycle.states import Stage
 
@@ -48,13 +50,16 @@ class Capture:
 class Neighbours:
     """What Ethernet devices hear of each other over LLDP, by the name of the device. `run` is Capture's.
 
-    `unread` are switches that a sweep could not read, each with the reason.
+    `unread` are switches that a sweep could not read, each with the reason, `learned` the addresses that others
+    learned at their ports, and `nodes` what nodes heard before.
     """
 
     label: str
     heard: Mapping[str, tuple[Neighbour, ...]]
     run: Run | None = None
     unread: Mapping[str, str] = field(default_factory=dict[str, str])
+    learned: Mapping[str, tuple[Learned, ...]] = field(default_factory=dict[str, tuple[Learned, ...]])
+    nodes: Mapping[str, HeardByNode] = field(default_factory=dict[str, HeardByNode])
 
 
 def _undesigned(_: str) -> str:
@@ -97,7 +102,7 @@ def of_run(store: "Store", run: Run) -> Capture | Neighbours | None:
     for stored in store.results(run.id):
         if stored.result.check == fabric_ethernet.NAME:
             swept = next(filter(None, (_swept(store.evidence(each)) for each in stored.result.evidence)), None)
-            return Neighbours(f"run {run.id}", swept.heard, run, swept.unread) if swept and swept.heard else None
+            return Neighbours(f"run {run.id}", swept.heard, run, *swept[1:]) if swept and swept.heard else None
         if stored.result.check in READERS:
             looks = [found for each in stored.result.evidence if (found := _read(store.evidence(each))) is not None]
             if looks:
@@ -148,12 +153,16 @@ def _inside(folder: Path) -> list[Path]:
 def _neighbours(paths: Sequence[Path], told: Mapping[Path, str], designed: Callable[[str], str]) -> Neighbours:
     heard: dict[str, tuple[Neighbour, ...]] = {}
     unread: dict[str, str] = {}
+    learned: dict[str, tuple[Learned, ...]] = {}
+    nodes: dict[str, HeardByNode] = {}
     files: dict[str, Path] = {}
     for file, capture in told.items():
         if several.begins(capture):
             swept = several.parse(capture)
             heard |= swept.heard
             unread |= swept.unread
+            learned |= swept.learned
+            nodes |= swept.nodes
             continue
         try:
             found = neighbours.read(capture)
@@ -164,7 +173,9 @@ def _neighbours(paths: Sequence[Path], told: Mapping[Path, str], designed: Calla
             raise FleetError(f"{_where(files[device])} and {_where(file)} are both of {device}; name one of them")
         files[device] = file
         heard[device] = found.neighbours
-    return Neighbours(_label(paths[0]) if len(paths) == 1 else f"{len(told)} captures", heard, unread=unread)
+    return Neighbours(
+        _label(paths[0]) if len(paths) == 1 else f"{len(told)} captures", heard, None, unread, learned, nodes
+    )
 
 
 def _device(file: Path, told: str, designed: Callable[[str], str]) -> str:

@@ -9,24 +9,27 @@ from typing import TYPE_CHECKING
 
 from fleet_runner.cli.cabling import forms
 from fleet_runner.cli.cabling.captures import Capture, Neighbours, text
+from fleet_runner.cli.cabling.ethernet import Ethernet
 from fleet_runner.core.base.errors import FleetError, SourceError
-from fleet_runner.core.cabling import ethernet, extent, lanes, uncompared
+from fleet_runner.core.cabling import ethernet_sweep, extent, lanes, uncompared
 from fleet_runner.core.cabling.aliases import called, renamed
 from fleet_runner.core.cabling.binding import Bound, bind
 from fleet_runner.core.cabling.bundles import Bundle, paired
 from fleet_runner.core.cabling.design import designed, guids, infiniband, macs, managed, places, planned
+from fleet_runner.core.cabling.ethernet_design import EthernetDesign
 from fleet_runner.core.cabling.exempt import READY
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.fabrics import ETHERNET, Fabric, fabrics
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Verdicts, hold
+from fleet_runner.core.cabling.left_out import LeftOut, left_out
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.names import Names, bind_port, names
 from fleet_runner.core.cabling.numbering import numbered
 from fleet_runner.core.cabling.roles import is_server, servers
-from fleet_runner.core.checks.catalogue.fabric_cabling import LeftOut, left_out
 from fleet_runner.core.checks.parsers import names_csv
 from fleet_runner.core.checks.parsers.lldp import Neighbour
 from fleet_runner.core.checks.parsers.names_csv import Declared
+from fleet_runner.core.checks.parsers.neighbours.several import HeardBySwitches
 from fleet_runner.core.inventory import ansible, profile
 from fleet_runner.core.inventory.records import Fleet
 
@@ -35,16 +38,6 @@ if TYPE_CHECKING:
 
 NAMED = 3
 """Patch panels that a sentence names."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ethernet:
-    """The links that LLDP tells of, what their ports are called, those known by their address, and those of BMCs."""
-
-    links: tuple[Link, ...]
-    names: Names
-    macs: Mapping[str, Port] = field(default_factory=dict[str, Port])
-    managed: frozenset[Port] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +73,7 @@ class Design:
     def bound(self, seen: Capture | Neighbours) -> Bound:
         """Return seen links between ports as the design calls them."""
         if isinstance(seen, Neighbours):
-            wire = self.ethernet
-            heard = ethernet.listen(self._heard(seen), wire.names, wire.links, wire.macs)
-            return Bound(dict.fromkeys(heard.links, ""))
+            return Bound(dict.fromkeys(self.ethernet.seen(self._heard(seen), seen.learned, self.places), ""))
         found = seen.discovery
         unanswered = [renamed(each, self.aliases) for each in found.unanswered]
         return bind(called(found.links, self.aliases), self.names, unanswered)
@@ -162,9 +153,11 @@ class Design:
 
     def _left_out(self, links: Iterable[Link], observed: Bound) -> LeftOut:
         """Return what no sweep looks for either: planned cables, and devices that are not in service, if unseen."""
+        return left_out(links, observed.links, self.planned, self._idle())
+
+    def _idle(self) -> frozenset[str]:
         devices = self.fleet.devices.values() if self.fleet else ()
-        idle = frozenset(device.name for device in devices if device.status not in READY)
-        return left_out(links, observed, self.planned, idle)
+        return frozenset(device.name for device in devices if device.status not in READY)
 
     def strange(self, seen: Neighbours) -> tuple[str, ...]:
         """Return the devices that were asked and of which no cable is designed."""
@@ -177,20 +170,15 @@ class Design:
         wire = self.ethernet
         if not wire.links:
             raise FleetError(f"{seen.label}: LLDP is about Ethernet, and the design has no Ethernet cable")
-        heard = self._heard(seen)
-        links = paired(wire.links, self.bundles, self.bound(seen).links) if self.bundles else wire.links
-        here, one, share = self.places, self.fleet is None, self.share
+        captures = self._heard(seen)
         if fabric is None or self.fleet is None:
-            return ethernet.judge(links, heard, wire.names, here, wire.macs, share=share, one_fabric=one), ""
-        own = extent.own(links, fabric.switches)
-        left = self._left_out(own, self.bound(seen))
-        found = ethernet.judge(
-            [each for each in own if each not in left], heard, wire.names, here, wire.macs, share=share
+            return wire.judged(captures, self.places, self.bundles, one_fabric=self.fleet is None), ""
+        own = tuple(extent.own(wire.links, fabric.switches))
+        known = (wire.names, self.places, wire.macs, wire.managed, self.planned, self._idle(), self.share)
+        swept = ethernet_sweep.judge(
+            EthernetDesign(own, *known), HeardBySwitches(captures, seen.unread, seen.learned, seen.nodes)
         )
-        mute = ethernet.mute(found.silent, heard, here.servers, wire.managed)
-        words = f"{len(mute)} links of which nothing is heard, and none of whose ends need speak LLDP" if mute else ""
-        heard_of = replace(found, silent=tuple(each for each in found.silent if each not in mute))
-        return heard_of, "; ".join(filter(None, [words, left.words().removeprefix("; ")]))
+        return swept.verdicts, swept.words().removeprefix("; ")
 
     def _heard(self, seen: Neighbours) -> dict[str, tuple[Neighbour, ...]]:
         """Return what devices hear, with the names that the design has for both ends."""
@@ -308,7 +296,7 @@ def _site(fleet: Fleet, declared: Declared, share: float) -> Design:
     adapters = {name: by_type[device.device_type] for name, device in fleet.devices.items()}
     known = _names(links, adapters, guids(fabric), declared)
     others = designed(fabric, lambda kind: not infiniband(kind))
-    wire = Ethernet(others, _names(others, {}, {}, declared), macs(fabric), managed(fabric))
+    wire = Ethernet(others, _names(others, {}, {}, declared), macs(fabric), managed(fabric), share)
     later = planned(fabric)
     return Design(links, known, places(fabric), wire, fabrics(fleet), share, declared.devices, fleet, later)
 

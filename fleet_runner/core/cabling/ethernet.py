@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from fleet_runner.core.cabling import partial, suspect
 from fleet_runner.core.cabling.binding import Bound
@@ -35,12 +36,14 @@ Captures = Mapping[str, Iterable[Neighbour]]
 class BelievedLinks:
     """Links that may be believed, and those that another port contradicts.
 
-    `unmapped` are ports at one end of a cable whose other end has a name of a kind that nobody can match.
+    `unmapped` are ports at one end of a cable whose other end has a name of a kind that nobody can match. `hearing`
+    are the ports that hear anybody who says who it is.
     """
 
     links: frozenset[Link]
     disputed: frozenset[Link]
     unmapped: frozenset[Port] = frozenset()
+    hearing: frozenset[Port] = frozenset()
 
 
 def judge(  # noqa: PLR0913  what every judge takes, and addresses
@@ -133,23 +136,54 @@ def mute(
 
 def listen(captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port]) -> BelievedLinks:
     """Return what the captures tell together."""
-    every = tuple(designed)
-    mine = {port: each for each in every for port in each}
-    named = _Ports(known, macs, {}, mine, shared(every))
-    heard = {device: tuple(neighbours) for device, neighbours in captures.items()}
-    panels = _panels(heard, known, mine)
-    told: dict[Port, Link] = {}
-    unmapped: set[Port] = set()
-    for device, neighbours in heard.items():
-        for near, links in _tellings(device, neighbours, replace(named, panels=panels), unmapped).items():
-            if one := _one(links, mine.get(near)):
-                told[near] = one
+    told, unmapped, hearing = tellings(captures, known, designed, macs)
     both = {each for each in told.values() if told.get(each.a) == told.get(each.b)}
     taken = {port for each in both for port in each}
     single = set(told.values()) - both
     claims = Counter(port for each in single for port in each)
     believed = {each for each in single if not any(port in taken or claims[port] > 1 for port in each)}
-    return BelievedLinks(frozenset(both | believed), frozenset(single - believed), frozenset(unmapped))
+    return BelievedLinks(frozenset(both | believed), frozenset(single - believed), unmapped, hearing)
+
+
+class Tellings(NamedTuple):
+    """The one link that each port tells of, and `unmapped` and `hearing` of `BelievedLinks`."""
+
+    links: Mapping[Port, Link]
+    unmapped: frozenset[Port]
+    hearing: frozenset[Port]
+
+
+def tellings(captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port]) -> Tellings:
+    """Return what each port tells alone. Of several systems at a port the designed one counts, else none does."""
+    every = tuple(designed)
+    mine = {port: each for each in every for port in each}
+    heard = {device: tuple(neighbours) for device, neighbours in captures.items()}
+    named = _Ports(known, _own(macs, heard), {}, mine, shared(every))
+    panels = _panels(heard, known, mine)
+    told: dict[Port, Link] = {}
+    unmapped: set[Port] = set()
+    hearing: set[Port] = set()
+    for device, neighbours in heard.items():
+        for near, links in _tellings(device, neighbours, replace(named, panels=panels), unmapped).items():
+            hearing.add(near)
+            if one := _one(links, mine.get(near)):
+                told[near] = one
+    return Tellings(told, frozenset(unmapped), frozenset(hearing))
+
+
+def _own(macs: Mapping[str, Port], heard: Mapping[str, Iterable[Neighbour]]) -> Mapping[str, Port]:
+    """Return the addresses that are one port's own: one heard at several ports is its system's, or a pair's."""
+    if not macs:
+        return macs
+    at = {
+        (mac, device, row.interface)
+        for device, rows in heard.items()
+        for row in rows
+        if (mac := _mac(row.port)) in macs
+    }
+    count = Counter(mac for mac, _, _ in at)
+    several = {mac for mac, ports in count.items() if ports > 1}
+    return {mac: port for mac, port in macs.items() if mac not in several} if several else macs
 
 
 @dataclass(frozen=True, slots=True)

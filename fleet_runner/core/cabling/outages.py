@@ -119,7 +119,7 @@ def fault(outage: Outage, links: tuple[Link, ...], places: Places) -> Fault:
             f"Go to {places.device(outage.name)}: is it powered, are its cables seated?",
             "If it is powered, look at its ports' lights, then at the cable bundle on its way to the other end.",
         )
-        return Fault(Kind.DARK, f"cabling/dark/{outage.name}", message, steps, restore, ports, links)
+        return Fault(Kind.DARK, dark_key(outage.name), message, steps, restore, ports, links)
     name = f"{outage.name[:1].upper()}{outage.name[1:]}"
     message = f"{name} is down: none of its {outage.size} designed links is up: {some(map(says, links))}."
     ends = " and ".join(
@@ -130,3 +130,8 @@ def fault(outage: Outage, links: tuple[Link, ...], places: Places) -> Fault:
         "If it is, follow the first of its cables from end to end.",
     )
     return Fault(Kind.CARRIER, f"cabling/carrier/{outage.name}", message, steps, restore, ports, links)
+
+
+def dark_key(device: str) -> str:
+    """Return the key of the fault that a device is dark, whichever kind of fabric shows it."""
+    return f"cabling/dark/{device}"

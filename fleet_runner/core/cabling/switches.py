@@ -1,4 +1,4 @@
-"""How an Ethernet switch is asked for its LLDP neighbours: one command of its own command line, over ssh.
+"""How an Ethernet switch is asked: one command for its LLDP neighbours, and one for learned addresses, over ssh.
 
 Which one, `ansible_network_os` of its config context says, in the words of Ansible's network collections.
 """
@@ -13,12 +13,24 @@ _NVUE = "nv show interface lldp-detail -o json || nv show interface lldp -o json
 
 COMMANDS = {
     "arista.eos.eos": _EOS,
+    "cisco.iosxr.iosxr": "show lldp neighbors detail",
     "cisco.nxos.nxos": _EOS,
     "dellemc.enterprise_sonic.sonic": "show lldp table",
+    "dellemc.os10.os10": "show lldp neighbors detail | no-more",
     "junipernetworks.junos.junos": "show lldp neighbors | display json | no-more",
     "nvidia.nvue.nvue": _NVUE,
 }
 """The command of each network operating system: each only reads, and prints what `parsers.neighbours` reads."""
+
+FORWARDING = {
+    "arista.eos.eos": "show mac address-table | json",
+    "cisco.nxos.nxos": "show mac address-table | json",
+    "dellemc.enterprise_sonic.sonic": "show mac",
+    "junipernetworks.junos.junos": "show ethernet-switching table | display json | no-more",
+    "nvidia.nvue.nvue": "/sbin/bridge -j fdb show",
+}
+"""The second command, likewise, which prints what `parsers.forwarding` reads; a switch that refuses it is read. OS10
+and IOS XR print no JSON of it, and are not asked."""
 
 _SHORT = {name.rpartition(".")[2]: name for name in COMMANDS} | {"cumulus": "nvidia.nvue.nvue"}
 """Names without a collection, as Ansible knew them before there were any."""
@@ -26,8 +38,18 @@ _SHORT = {name.rpartition(".")[2]: name for name in COMMANDS} | {"cumulus": "nvi
 
 def command(network_os: object) -> str:
     """Return the command for a value of `ansible_network_os`; "" for one that is not known."""
+    return COMMANDS.get(_whole(network_os), "")
+
+
+def forwarding(network_os: object) -> str:
+    """Return the command that prints learned addresses, likewise."""
+    return FORWARDING.get(_whole(network_os), "")
+
+
+def _whole(network_os: object) -> str:
+    """Return the name with its collection."""
     name = network_os if isinstance(network_os, str) else ""
-    return COMMANDS.get(name) or COMMANDS.get(_SHORT.get(name, ""), "")
+    return name if name in COMMANDS else _SHORT.get(name, "")
 
 
 def can_be_asked(device: Device) -> bool:

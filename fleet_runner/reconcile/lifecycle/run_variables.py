@@ -6,6 +6,7 @@ from typing import Any
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.budgets.modes import Kind
 from fleet_runner.core.cabling.exempt import STEADY, upset
+from fleet_runner.core.cabling.fabrics import ETHERNET
 from fleet_runner.core.checks import active
 from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.faults import escalation
@@ -14,6 +15,7 @@ from fleet_runner.core.firmware.rollout import refusal
 from fleet_runner.core.lifecycle.preflight import decision
 from fleet_runner.core.lifecycle.runs import RUNNER, Node, Run
 from fleet_runner.core.lifecycle.states import STAGES, Condition, Stage, State
+from fleet_runner.reconcile.cabling.node_neighbours import neighbours
 from fleet_runner.reconcile.lifecycle.view import DAY, FleetView
 
 LATELY = 2 * DAY
@@ -36,7 +38,8 @@ def payload(outlook: FleetView, runs: Iterable[Run], now: float) -> Told:
     `run`, `fence`, `since` (when the node came to its state) and `opened_at`; `before`, what its checks that
     remember saw last, by check: {"at", "observed"}; `suspect_share`, as the settings have it; `disturbed`, until
     when (epoch seconds) links may have gone down for reasons that are no fault, by node; of a fabric `observers`,
-    [[node, interface]], the best first; of a run of `firmware` that: {"start": why no flash may begin, or ""}; of a
+    [[node, interface]], the best first, and of an Ethernet one `neighbours`, what nodes beside switches that
+    were not read last heard; of a run of `firmware` that: {"start": why no flash may begin, or ""}; of a
     drain its `reason`; and of one of active tests `round`, when the first run was opened that looked at the tests
     that it is to find. `remedy`, `faults` and `ends`, while a remedy is carried out: which, against what, and
     which work it may end. `treated`, when
@@ -76,6 +79,8 @@ def payload(outlook: FleetView, runs: Iterable[Run], now: float) -> Told:
             told[name]["round"] = _began(world.store, run, rows[name].since)
         if name in world.fabrics:
             told[name]["observers"] = [list(port) for port in outlook.observers(name)]
+            if (fabric := world.fabrics[name]).kind == ETHERNET:
+                told[name]["neighbours"] = neighbours(world.store, outlook.fleet, fabric, now)
     return told
 
 

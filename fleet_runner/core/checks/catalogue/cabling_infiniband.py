@@ -8,18 +8,11 @@ from fleet_runner.core.cabling.binding import bind
 from fleet_runner.core.cabling.design import designed, infiniband, places, planned
 from fleet_runner.core.cabling.explain import Fault, Kind, listed
 from fleet_runner.core.cabling.judge import Verdicts, hold
+from fleet_runner.core.cabling.left_out import left_out
 from fleet_runner.core.cabling.links import Link
 from fleet_runner.core.cabling.rails import eyes
 from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
-from fleet_runner.core.checks.catalogue.fabric_cabling import (
-    codes,
-    finding,
-    idle,
-    known_names,
-    left_out,
-    share,
-    unsure,
-)
+from fleet_runner.core.checks.catalogue.fabric_cabling import codes, finding, idle, known_names, share, unsure
 from fleet_runner.core.checks.check import Check, Readings
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.checks.parsers import ibnetdiscover
@@ -47,7 +40,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     joined = {frozenset(each[:2]): each for capture in captures for each in capture.links}
     alone = {port for capture in captures for port in capture.unanswered}
     seen = bind(joined.values(), known_names(links, expected), alone)
-    left = left_out(links, seen, planned(expected.fabric).difference(mine), idle(expected) - {expected.node})
+    left = left_out(links, seen.links, planned(expected.fabric).difference(mine), idle(expected) - {expected.node})
     verdicts = hold([each for each in links if each not in left], seen, where, share=share(expected))
     if verdicts.misnamed:
         more = _blind(expected) if verdicts.misnamed else []

@@ -1,8 +1,7 @@
 """Is every link of a fabric as designed? One read of the whole fabric, and every fault of its own links."""
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from collections.abc import Iterable
+from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling import extent, kinds
@@ -11,6 +10,7 @@ from fleet_runner.core.cabling.design import designed, guids, infiniband, places
 from fleet_runner.core.cabling.exempt import READY
 from fleet_runner.core.cabling.explain import Fault, Kind
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, hold
+from fleet_runner.core.cabling.left_out import LeftOut, left_out
 from fleet_runner.core.cabling.links import Link
 from fleet_runner.core.cabling.names import Names, names
 from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
@@ -28,32 +28,6 @@ MOST_FAULTS = 400
 
 MOST_NAMED = 5000
 """Links that a result names."""
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Designed links that are not looked for: nothing is plugged at either of their ends.
-
-    `away`, because devices are not in service, each with those; `planned`, because the cable is still to come.
-    """
-
-    away: Mapping[Link, frozenset[str]]
-    planned: frozenset[Link]
-
-    def at(self, devices: Collection[str]) -> Self:
-        """Return those that end at one of the devices."""
-        away = {joined: gone for joined, gone in self.away.items() if _at(joined, devices)}
-        return replace(self, away=away, planned=frozenset(each for each in self.planned if _at(each, devices)))
-
-    def __contains__(self, joined: Link) -> bool:
-        """Whether a link is not looked for."""
-        return joined in self.away or joined in self.planned
-
-    def words(self) -> str:
-        """Return how many there are, as the end of a sentence; "" if there are none."""
-        away = f"; {len(self.away)} of devices that are not in service were not checked" if self.away else ""
-        later = f"; {len(self.planned)} planned cables are not in place yet" if self.planned else ""
-        return away + later
 
 
 def codes(*recorded: Kind) -> tuple[Code, ...]:
@@ -77,7 +51,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     own = frozenset(expected.device.get("switches", ()))
     seen = bind(discovery.links, known_names(links, expected), _unanswered(readings))
     near = extent.near(links, own, seen, where.servers)
-    left = left_out(near, seen, planned(expected.fabric), idle(expected) | _disturbed(expected))
+    left = left_out(near, seen.links, planned(expected.fabric), idle(expected) | _disturbed(expected))
     verdicts = hold([each for each in near if each not in left], seen, where, share=share(expected))
     mine = extent.own(links, own)
     here = left.at(own)
@@ -112,16 +86,6 @@ def _unanswered(readings: Readings) -> tuple[FabricPort, ...]:
         return iblinkinfo.parse(text_of(readings["iblinkinfo"])).unanswered if "iblinkinfo" in readings else ()
     except EvidenceError:
         return ()
-
-
-def left_out(links: Iterable[Link], seen: Bound, later: Collection[Link], gone: frozenset[str]) -> LeftOut:
-    """Return what need not be there: links of devices that are `gone`, and `later` ones, if both ports are empty."""
-    if not gone and not later:
-        return LeftOut({}, frozenset())
-    taken = {port for each in seen.links for port in each}
-    free = [each for each in links if taken.isdisjoint(each)]
-    away = {each: gone & {each.a.device, each.b.device} for each in free if _at(each, gone)}
-    return LeftOut(away, frozenset(each for each in free if each in later and each not in away))
 
 
 def idle(expected: Expected) -> frozenset[str]:
@@ -174,10 +138,6 @@ def finding(fault: Fault, servers: frozenset[str]) -> Finding:
     nodes = tuple(device for device in fault.subjects if device in servers)
     told = (fault.message, Remedy.RECABLE, fault.key, nodes, fault.steps, fault.subjects)
     return Finding(f"cabling.{fault.kind}", ports, *told)
-
-
-def _at(joined: Link, devices: Collection[str]) -> bool:
-    return joined.a.device in devices or joined.b.device in devices
 
 
 def suspected(fabric: str, why: str) -> Finding:

@@ -6,9 +6,10 @@ gone or LLDP may be off, and the answer is UNKNOWN.
 """
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.cabling import ethernet, extent
+from fleet_runner.core.cabling import ethernet_sweep, extent
 from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.design import designed, infiniband, macs, managed, places, planned
+from fleet_runner.core.cabling.ethernet_design import EthernetDesign
 from fleet_runner.core.cabling.names import names
 from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
 from fleet_runner.core.checks.catalogue.fabric_cabling import (
@@ -18,7 +19,6 @@ from fleet_runner.core.checks.catalogue.fabric_cabling import (
     codes,
     finding,
     idle,
-    left_out,
     share,
     suspected,
     unsure,
@@ -40,25 +40,33 @@ def judge(readings: Readings, expected: Expected) -> Result:
     where = places(expected.fabric)
     own = frozenset(expected.device.get("switches", ()))
     links = extent.own(designed(expected.fabric, lambda kind: not infiniband(kind)), own)
-    known = names([port for each in links for port in each], {}, {})
-    heard = ethernet.listen(told.heard, known, links, macs(expected.fabric))
-    believed = heard.links
-    left = left_out(links, Bound(dict.fromkeys(believed, "")), planned(expected.fabric), idle(expected))
-    mine = [each for each in links if each not in left]
-    verdicts = ethernet.compare(mine, heard, known, where, share=share(expected))
-    mute = ethernet.mute(verdicts.silent, told.heard, where.servers, managed(expected.fabric))
+    later = planned(expected.fabric)
+    design = EthernetDesign(
+        tuple(links),
+        names([port for each in links for port in each], {}, {}),
+        where,
+        macs(expected.fabric),
+        managed(expected.fabric),
+        later,
+        idle(expected),
+        share(expected),
+    )
+    swept = ethernet_sweep.judge(design, told)
+    verdicts, left, mute = swept.verdicts, swept.left, swept.mute
+    seen = Bound(dict.fromkeys(swept.believed, ""))
     faults = verdicts.faults
     suspect = verdicts.suspect or (f"{len(faults)} faults at once." if len(faults) > MOST_FAULTS else "")
-    silent = [each for each in verdicts.silent if each not in mute]
-    untold = [*(doubt.designed for doubt in verdicts.doubts), *silent, *verdicts.unmapped]
-    placed = sorted(planned(expected.fabric).intersection(links) & believed)
+    untold = [*(doubt.designed for doubt in verdicts.doubts), *verdicts.silent, *verdicts.unmapped]
+    placed = sorted(later.intersection(links) & swept.believed)
     observed = {
         "designed": len(links) - len(left.planned),
         "matched": verdicts.matched,
         "planned": len(left.planned),
         "placed": [[*each.a, *each.b] for each in placed[:MOST_NAMED]],
         "mute": len(mute),
-        UNSURE: unsure([*untold, *mute], Bound(dict.fromkeys(believed, "")), left),
+        "learned": swept.learned,
+        "by_nodes": swept.by_nodes,
+        UNSURE: unsure([*untold, *mute], seen, left),
         "suspect": suspect,
         "unbound": len(verdicts.unbound),
         "read": len(told.heard),
@@ -66,13 +74,12 @@ def judge(readings: Readings, expected: Expected) -> Result:
     }
     if suspect:
         return conclude(NAME, [suspected(expected.node, suspect)], "", observed)
-    unread = [f"{name} was not read: {why}" for name, why in sorted(told.unread.items())]
+    unread = [f"{name} was not read: {why}" for name, why in sorted(swept.unread.items())]
     unread += [str(doubt) for doubt in verdicts.doubts]
-    unread += [f"neither end of {a} to {b} is heard" for a, b in silent]
+    unread += [f"neither end of {a} to {b} is heard" for a, b in verdicts.silent]
     unread += [f"a port at {a} to {b} is heard by a name that the design does not use" for a, b in verdicts.unmapped]
     findings = [finding(fault, where.servers) for fault in faults]
-    quiet = f"; of {len(mute)} more nothing is heard, and none of their ends need speak LLDP" if mute else ""
-    passed = f"Ethernet links as designed: {verdicts.matched}{quiet}{left.words()}"
+    passed = f"Ethernet links as designed: {verdicts.matched}{swept.words()}"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
 
 

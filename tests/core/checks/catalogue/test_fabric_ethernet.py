@@ -69,8 +69,8 @@ def test_a_fabric_as_designed_passes_and_says_what_it_counted() -> None:
     result = asked(heard(CABLES))
     assert (result.verdict, result.message) == (Verdict.PASS, "Ethernet links as designed: 8")
     assert result.observed == {
-        "designed": 8, "matched": 8, "planned": 0, "placed": [], "mute": 0, "unsure": [], "suspect": "", "unbound": 0,
-        "read": 3, "unread": [],
+        "designed": 8, "matched": 8, "planned": 0, "placed": [], "mute": 0, "learned": 0, "by_nodes": 0, "unsure": [],
+        "suspect": "", "unbound": 0, "read": 3, "unread": [],
     }  # fmt: skip
 
 
@@ -100,11 +100,26 @@ def test_a_switch_that_was_not_read_keeps_no_fault_from_being_told() -> None:
     assert asked(told, {"spine-1": "it did not answer within 30 seconds"}).verdict is Verdict.FAIL
 
 
+def test_a_switch_that_no_neighbour_hears_is_a_fault_and_nothing_of_it_is_unsure() -> None:
+    """A second spine makes two witnesses of a leaf."""
+    more = [((leaf, "swp34"), ("spine-2", port)) for leaf, port in (("leaf-1", "swp1"), ("leaf-2", "swp2"))]
+    told = heard([*CABLES, *more], mute=("leaf-2",)) | {"spine-2": [Neighbour("swp1", "leaf-1", "swp34", "")]}
+    del told["leaf-2"]
+    device = {"name": "ethernet.h", "switches": [*SWITCHES, "spine-2"]}
+    text = json.dumps(written(told, {"leaf-2": "it did not answer within 30 seconds"}))
+    expected = Expected("ethernet.h", device=device, fabric=fabric(*more))
+    result = judged("fabric_ethernet", {"switch_lldp": text}, expected)
+    (finding,) = result.findings
+    assert (finding.code, finding.fault, finding.nodes) == ("cabling.dark", "cabling/dark/leaf-2", ())
+    assert (result.verdict, result.observed["unsure"], result.observed["mute"]) == (Verdict.FAIL, [], 0)
+    assert result.observed["unread"] == ["leaf-2"]
+
+
 def test_a_node_that_is_not_heard_is_unknown_and_its_bmc_may_be_silent() -> None:
     shape = fabric(MANAGED, (("leaf-1", "swp47"), ("pdu-1", "eth0")), managed=[["gpu-01", "bmc"]])
     result = asked(heard(CABLES), shape=shape)
     assert result.verdict is Verdict.PASS
-    quiet = "; of 2 more nothing is heard, and none of their ends need speak LLDP"
+    quiet = "; nothing is heard of 2 links, none of whose ends need speak LLDP"
     assert result.message == f"Ethernet links as designed: 8{quiet}"
     result = asked(heard(CABLES, mute=("gpu-02",)), shape=shape)
     assert result.verdict is Verdict.UNKNOWN

@@ -8,13 +8,14 @@ from typing import Any
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers import lldp, ufm_links
 from fleet_runner.core.checks.parsers.json_text import json_value
-from fleet_runner.core.checks.parsers.neighbours import eos, junos, nvue, nxos, openconfig, sonic
+from fleet_runner.core.checks.parsers.neighbours import eos, iosxr, junos, nvue, nxos, openconfig, os10, sonic
 from fleet_runner.core.checks.parsers.neighbours.heard import Heard, get, holders
 from fleet_runner.core.checks.parsers.neighbours.terminal import printed
 
 FORMS = (
     "what lldpctl -f json prints on a host, or a switch's LLDP neighbours: nv show interface lldp -o json, show lldp "
-    "neighbors detail as JSON (EOS, NX-OS, Junos), show lldp table (SONiC) or OpenConfig's lldp as JSON"
+    "neighbors detail as JSON (EOS, NX-OS, Junos) or as text (OS10, IOS XR), show lldp table (SONiC) or OpenConfig's "
+    "lldp as JSON"
 )
 
 _JSON = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
@@ -47,6 +48,9 @@ _FORMS = (
     _Form(nvue.begins, nvue.read),
 )
 
+_TEXTS = ((sonic.BEGINS, sonic.read), (os10.BEGINS, os10.read), (iosxr.BEGINS, iosxr.read))
+"""Forms that are no JSON: how one of their lines begins, and how they are read."""
+
 
 def begins(text: str) -> bool:
     """Whether a text begins as these do: a capture of an InfiniBand fabric that is JSON is UFM's."""
@@ -55,7 +59,7 @@ def begins(text: str) -> bool:
     except EvidenceError:  # of several devices
         return True
     json = body.lstrip().startswith(("{", "[")) and not ufm_links.JSON.search(body)
-    return json or sonic.BEGINS.search(body) is not None
+    return json or any(begins.search(body) for begins, _ in _TEXTS)
 
 
 def read(text: str) -> Heard:
@@ -64,8 +68,9 @@ def read(text: str) -> Heard:
     if root is not None:
         return _told(root, text)
     device, body = printed(text)
-    if sonic.BEGINS.search(body):
-        return Heard(device, sonic.read(body).neighbours)
+    read_text = next((reader for begins, reader in _TEXTS if begins.search(body)), None)
+    if read_text is not None:
+        return Heard(device, read_text(body).neighbours)
     start = _JSON.search(body)
     if start is None:
         first = next((line.strip() for line in body.split("\n") if line.strip()), "")

@@ -7,8 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.checks.parsers.forwarding import Learned
 from fleet_runner.core.checks.parsers.lldp import Neighbour
-from fleet_runner.core.checks.parsers.neighbours.several import LONGEST, MOST, begins, parse, written
+from fleet_runner.core.checks.parsers.neighbours.several import (
+    LONGEST,
+    MOST,
+    MOST_LEARNED,
+    HeardByNode,
+    begins,
+    parse,
+    written,
+)
 from tests.core.checks.catalogue.judging import cuts
 
 WORDS = st.text(max_size=LONGEST)
@@ -32,6 +41,25 @@ def test_what_a_neighbour_says_is_cut_to_what_the_standard_allows() -> None:
     assert (len(found.heard["leaf-1"]), len(found.unread["leaf-2"])) == (MOST, LONGEST)
 
 
+def test_what_switches_learned_is_read_and_of_too_much_nothing() -> None:
+    near = Neighbour("swp1", "gpu-1", "eth0", "")
+    rows = [Learned("swp1", "02:00:00:00:00:01"), Learned("swp2", "02:00:00:00:00:02")]
+    many = [rows[0]] * (MOST_LEARNED + 1)
+    told = written({"leaf-1": [near], "leaf-2": [near], "leaf-3": [near]}, {}, {"leaf-1": rows, "leaf-2": many})
+    found = parse(json.dumps(told))
+    assert dict(found.learned) == {"leaf-1": tuple(rows)}
+    assert set(found.heard) == {"leaf-1", "leaf-2", "leaf-3"}
+
+
+def test_what_nodes_heard_before_stands_beside_the_switches() -> None:
+    node = HeardByNode(1_763_000_000.5, (Neighbour("eth0", "leaf-1", "x" * 999, ""),))
+    told = written({}, {"leaf-1": "no route to host"})
+    told["lldp_of_switches"] |= {"gpu-1": node.written()}
+    found = parse(json.dumps(told))
+    assert found.nodes == {"gpu-1": HeardByNode(node.at, (Neighbour("eth0", "leaf-1", "x" * LONGEST, ""),))}
+    assert (dict(found.heard), set(found.unread)) == ({}, {"leaf-1"})
+
+
 def test_a_text_that_is_cut_is_refused() -> None:
     text = json.dumps(written({"leaf-1": [Neighbour("swp1", "gpu-1", "eth0", "")]}, {"leaf-2": "no route to host"}))
     for cut in cuts(text):
@@ -49,6 +77,9 @@ def test_a_text_that_is_cut_is_refused() -> None:
         '{"lldp_of_switches": {"leaf-1": {"unread": 7}}}',
         '{"lldp_of_switches": {"leaf-1": {"neighbours": [["swp1", "gpu-1", "eth0"]]}}}',
         '{"lldp_of_switches": {"leaf-1": {"neighbours": [["swp1", "gpu-1", "eth0", null]]}}}',
+        '{"lldp_of_switches": {"leaf-1": {"neighbours": [], "macs": [["swp1"]]}}}',
+        '{"lldp_of_switches": {"leaf-1": {"neighbours": [], "macs": {}}}}',
+        '{"lldp_of_switches": {"gpu-1": {"neighbours": [], "at": "now"}}}',
     ],
 )
 def test_something_else_is_refused(devices: str) -> None:
