@@ -13,6 +13,7 @@ from fleet_runner.core.cabling.links import Link, Port, far_ends
 from fleet_runner.core.cabling.port_numbers import Numbering, ways
 
 _NUMBER = re.compile(r"([0-9]{1,9})$")
+_ADAPTER_PORT = re.compile(r"(.*[A-Za-z].*)/[Pp](?:ort ?)?([12])", re.ASCII)
 _DIGITS = re.compile(r"[0-9]+")
 
 
@@ -163,9 +164,9 @@ def _spoken(ports: Sequence[Port], sort: _Sort) -> dict[str, Port]:
 def _answers(interfaces: Iterable[str]) -> dict[str, str]:
     """Return the names that a device's ports answer to, each with the port's own.
 
-    Each answers to its own name and, where no other of its device ends in the same number, to that number ("swp7",
-    "1/7" and "7" are one port). Where what stands before the number counts as well ("1/1", "2/2"), nobody knows which
-    port of the fabric is which.
+    Each answers to its own name ("HCA-1/P1" to "HCA-1/1" as well) and, where no other of its device ends in the same
+    number, to that number ("swp7", "1/7" and "7" are one port). Where what stands before the number counts as well
+    ("1/1", "2/2"), nobody knows which port of the fabric is which.
     """
     ends = {each: found for each in interfaces if (found := _NUMBER.search(each))}
     heads = {each: each[: found.start()] for each, found in ends.items()}
@@ -177,4 +178,5 @@ def _answers(interfaces: Iterable[str]) -> dict[str, str]:
         if counted[int(found[1])] == 1 and alike[_DIGITS.sub("0", heads[each])] == 1
     }
     keys = {key: each for each in interfaces if (key := port_key(each))}
-    return numbers | keys | {each: each for each in interfaces}
+    adapters = {f"{found[1]}/{found[2]}": each for each in interfaces if (found := _ADAPTER_PORT.fullmatch(each))}
+    return numbers | keys | adapters | {each: each for each in interfaces}

@@ -63,6 +63,12 @@ _FORMS = (
 )
 
 
+def begins(text: str) -> bool:
+    """Whether a line begins as in what a tool printed of a fabric; a table of UFM's may be a design as well."""
+    after = "\n" + text.removeprefix("\ufeff")
+    return any(form.begins.search(after) for form in _FORMS if form.begins not in _AT_THE_BEGINNING)
+
+
 def read(text: str) -> Discovery:
     """Return a whole capture of any form; EvidenceError says where it is none, what was found and what expected."""
     if len(text) >= discovery.LARGE and (told := _by_columns(text)):
