@@ -18,6 +18,13 @@ FORMS = (
 )
 
 _JSON = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
+_FOR_PEOPLE = re.compile(
+    r"Neighbor Device ID[ \t]|Device ID[ \t]+Local Intf|Loc PortID[ \t]|Local Interface[ \t]+Parent Interface"
+    r"|Remote ?Host[ \t]+Remote ?Port|^[ \t]*(?:Local )?Port id:|^Interface \S{1,60} detected \d{1,4} LLDP"
+    r"|^[ \t]*Interface:[ \t]+\S{1,80},[ \t]+via:|^[ \t]*lldp\.\S{1,80}\.via=",
+    re.MULTILINE | re.ASCII | re.IGNORECASE,
+)
+"""Tables and lists of neighbours for people to read: nothing tells whether rows are missing at their end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +62,7 @@ def begins(text: str) -> bool:
     except EvidenceError:  # of several devices
         return True
     json = body.lstrip().startswith(("{", "[")) and not ufm_links.JSON.search(body)
-    return json or sonic.BEGINS.search(body) is not None
+    return json or any(form.search(body) for form in (sonic.BEGINS, _FOR_PEOPLE))
 
 
 def read(text: str) -> Heard:
@@ -69,6 +76,12 @@ def read(text: str) -> Heard:
     start = _JSON.search(body)
     if start is None:
         first = next((line.strip() for line in body.split("\n") if line.strip()), "")
+        people = _FOR_PEOPLE.search(body)
+        if people:
+            raise EvidenceError(
+                f"found {people[0].strip()[:60]!r}, a list of LLDP neighbours for people, which may be cut unseen;"
+                f" expected {FORMS}"
+            )
         raise EvidenceError(f"found {first[:80]!r}, expected {FORMS}" if first else f"it is empty, expected {FORMS}")
     found = _told(json_value(body[start.start() :], "what the device printed"), body)
     return Heard(device or found.device, found.neighbours)
