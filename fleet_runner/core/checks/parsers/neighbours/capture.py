@@ -18,6 +18,9 @@ FORMS = (
 )
 
 _JSON = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
+_OBJECT = re.compile(r"\s*(?:\{|\[\s*(?:[{\[\]]|$))")
+"""How JSON begins: "[sudo] password for ops:" and "[root@ufm ~]# ibnetdiscover" are none."""
+
 _FOR_PEOPLE = re.compile(
     r"Neighbor Device ID[ \t]|Device ID[ \t]+Local Intf|Loc PortID[ \t]|Local Interface[ \t]+Parent Interface"
     r"|Remote ?Host[ \t]+Remote ?Port|^[ \t]*(?:Local )?Port id:|^Interface \S{1,60} detected \d{1,4} LLDP"
@@ -61,8 +64,8 @@ def begins(text: str) -> bool:
         body = printed(text)[1]
     except EvidenceError:  # of several devices
         return True
-    json = body.lstrip().startswith(("{", "[")) and not ufm_links.JSON.search(body)
-    return json or any(form.search(body) for form in (sonic.BEGINS, _FOR_PEOPLE))
+    json = _OBJECT.match(body) and not ufm_links.JSON.search(body)
+    return bool(json) or any(form.search(body) for form in (sonic.BEGINS, _FOR_PEOPLE))
 
 
 def read(text: str) -> Heard:
@@ -100,5 +103,8 @@ def _told(root: Any, text: str) -> Heard:
     form = next((form for form in _FORMS if form.word in text and form.tells(root)), None)
     if form is None:
         keys = ", ".join(sorted(root)[:3]) if isinstance(root, dict) else ""
-        raise EvidenceError(f"found JSON with {keys[:80] or 'nothing of LLDP'}, expected {FORMS}")
+        raise EvidenceError(
+            f"found JSON with {keys[:80] or 'nothing of LLDP'}, expected {FORMS}; of an InfiniBand fabric UFM's"
+            " resources/links"
+        )
     return form.read(root)

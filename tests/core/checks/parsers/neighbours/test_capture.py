@@ -94,6 +94,8 @@ def test_a_form_is_told_by_its_content(text: str) -> None:
 def test_captures_of_a_fabric_are_none_of_neighbours(name: str) -> None:
     assert not begins(text_of(name))
     assert not begins("")
+    for prompt in ("[sudo] password for ops: ", "[root@ufm ~]# ibnetdiscover", "[ops@ufm ~]$ iblinkinfo -l"):
+        assert not begins(f"{prompt}\n{text_of('ibnetdiscover/plain.txt')}")
 
 
 @FORMS
