@@ -85,7 +85,9 @@ def whole(found: Discovery) -> Discovery:
     except EvidenceError as error:
         if found.unread or any(each.b.kind == "SW" for each in found.lonely):
             raise
-        raise EvidenceError(f"{error}; if it was asked for switches only (--switches-only), leave that out") from error
+        raise EvidenceError(
+            f"{error}; if it was asked for switches only (--switches-only), leave that out"
+        ) from error
 
 
 def _by_node(text: str) -> LldpEnds:
