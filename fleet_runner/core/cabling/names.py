@@ -94,12 +94,14 @@ def _declared(
 class _Sort(NamedTuple):
     """What the ports of a device answer to: each name, and the place of its port; devices of a sort have the same.
 
-    `ways` are those to number the ports; None where their last numbers are the only one.
+    `ways` are those to number the ports; None where their last numbers are the only one. In a `plain` sort each port
+    answers to one name, in the order of the ports.
     """
 
     told: tuple[str, ...]
     places: tuple[int, ...]
     ways: tuple[Numbering, ...] | None
+    plain: bool
 
 
 def _sort_of(ports: Iterable[Port]) -> _Sort:
@@ -113,7 +115,8 @@ def _sort(interfaces: tuple[str, ...]) -> _Sort:
     found = ways(tuple(places))
     plain = len(found) == 1 and all(answers.get(str(number)) == name for name, number in found[0].items())
     several = None if plain and len(found[0]) == len(places) else found
-    return _Sort(tuple(answers), tuple(map(places.__getitem__, answers.values())), several)
+    ports = tuple(map(places.__getitem__, answers.values()))
+    return _Sort(tuple(answers), ports, several, ports == tuple(range(len(interfaces))))
 
 
 def _whole(devices: Iterable[str]) -> dict[str, str]:
@@ -158,6 +161,8 @@ def device_of(name: str, known: Names) -> Spoken:
 
 
 def _spoken(ports: Sequence[Port], sort: _Sort) -> dict[str, Port]:
+    if sort.plain:
+        return dict(zip(sort.told, ports, strict=True))
     return dict(zip(sort.told, map(ports.__getitem__, sort.places), strict=True))
 
 

@@ -44,7 +44,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     heard = ethernet.listen(told.heard, known, links, macs(expected.fabric))
     believed = heard.links
     left = left_out(links, Bound(dict.fromkeys(believed, "")), planned(expected.fabric), idle(expected))
-    mine = [each for each in links if each not in left]
+    mine = left.rest(links)
     verdicts = ethernet.compare(mine, heard, known, where, share=share(expected))
     mute = ethernet.mute(verdicts.silent, told.heard, where.servers, managed(expected.fabric))
     faults = verdicts.faults
