@@ -76,10 +76,10 @@ def read(text: str) -> Discovery:
     if "\r" in text and "\r\r\n" in text:  # copied from one system to another and back
         text = "\n".join(line.rstrip("\r") for line in text.split("\n"))
     after = "\n" + text.removeprefix("\ufeff")
-    begins = [(found.start(), form) for form in _FORMS if (found := form.begins.search(after))]
-    if not begins:
+    starts = [(found.start(), form) for form in _FORMS if (found := form.begins.search(after))]
+    if not starts:
         raise EvidenceError(_no_capture(text))
-    (_, form), *others = sorted(begins, key=lambda begin: begin[0])
+    (_, form), *others = sorted(starts, key=lambda begin: begin[0])
     if others:
         at, other = others[0]
         line = after.count("\n", 0, at + 1)

@@ -68,10 +68,8 @@ def read(raw: str) -> Line:
 def _json(text: str) -> Line:
     """Return the line that an entry of a journal, or of a container's log, stands for."""
     try:
-        entry = json.loads(text)
+        entry: dict[str, Any] = json.loads(text)
     except (ValueError, RecursionError):
-        return Line("", "", "")
-    if not isinstance(entry, dict):
         return Line("", "", "")
     if isinstance(entry.get("MESSAGE"), str):
         return _journal(entry)

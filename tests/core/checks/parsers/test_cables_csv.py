@@ -55,6 +55,7 @@ def test_what_a_csv_writer_wrote_is_read_back(words: list[str], header: bool) ->
         "\ufeffgpu-01,mlx5_0,leaf-1,1\n",
         "# by hand\n\n,,,\n\ngpu-01,mlx5_0,leaf-1,1,a note\n",
         "Device,Port,Device,Port\ngpu-01,mlx5_0,leaf-1,1\n",
+        "Device,Port,Device B,Port B\ngpu-01,mlx5_0,leaf-1,1\n",
         "\ufeffdevice_a,port_a,device_b,port_b\r\ngpu-01,mlx5_0,leaf-1,1\r\n",
         "label,B Device,B Port,A Device,A Port\n7,leaf-1,1,gpu-01,mlx5_0\n",
         "StartDevice,StartPort,EndDevice,EndPort,LinkType\ngpu-01,mlx5_0,leaf-1,1,Data\n",

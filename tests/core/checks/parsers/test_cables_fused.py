@@ -68,6 +68,7 @@ def test_a_port_may_stand_in_brackets() -> None:
         ("a:1 <-> b:1 <-> c:1\n", "design:1: found 'a:1 <-> b:1 <-> c:1', expected a device and a port at"),
         ("gpu-01 <-> leaf-1\n", "design:1: found 'gpu-01' to 'leaf-1', expected a device and a port at"),
         ("a:1:2 <-> b:1\n", "design:1: found 'a:1:2' to 'b:1', expected a device and a port at"),
+        ("gpu-01 -> leaf-1:\n", "design: it has no cable, expected a device and a port at both ends"),
         ("Source,Destination\n", "design:1: found 'Source,Destination'"),
         ('[\n  {"source": 1}]', "design: it is JSON, expected a list of cables as CSV, Excel workbook"),
     ],

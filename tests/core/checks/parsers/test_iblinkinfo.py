@@ -89,7 +89,7 @@ def test_switches_alone_are_half_of_the_fabric() -> None:
     text = BY_NODE[BY_NODE.index("Switch: ") : BY_NODE.index("CA: gpu-02 mlx5_1")]
     with pytest.raises(
         EvidenceError,
-        match=r"told 7 links from one end only, the first at 'MF0;leaf-1:MQM9700/U1' port 1.*\(--switches-only\), leave",
+        match=r"told 7 links from one end only, the first at 'MF0;leaf-1:MQM9700/U1' port 1.*\(--switches-only\)",
     ):
         whole(parse(text))
     (first, *_), whole_text = parse(text).lonely, BY_NODE.splitlines()
