@@ -31,7 +31,6 @@ TEXTS = {
     "net_dump": text_of("ibdiagnet/net_dump.txt"),
 }
 READERS = (
-    begins,
     read,
     iblinkinfo.parse,
     ibdiagnet.parse,
