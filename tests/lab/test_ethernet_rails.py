@@ -111,11 +111,12 @@ def test_a_rail_that_is_exchanged_with_another_nodes_is_one_swap(rails: Lab, bro
     assert (finding.code, finding.devices) == ("cabling.swap", ("gpu-01", "gpu-03", "rail-leaf-2"))
 
 
-def test_a_dead_leaf_is_not_read_and_condemns_nobody(rails: Lab, broken: Any) -> None:
+def test_a_dead_leaf_is_one_fault_of_its_own_and_condemns_nobody_else(rails: Lab, broken: Any) -> None:
     broken("dead_leaf", "gpu-01", rail=1)
-    result = swept(rails)
-    assert (result.verdict, result.findings, result.observed["unread"]) == (Verdict.UNKNOWN, (), ["rail-leaf-2"])
-    assert "No route to host" in result.message
+    (finding,) = swept(rails).findings
+    assert finding.code == "cabling.dark"
+    assert finding.message.startswith("rail-leaf-2 is dark: it was not read")
+    assert "No route to host" in finding.message
     assert own_look(rails, "gpu-01").verdict is Verdict.UNKNOWN
 
 

@@ -4,6 +4,7 @@ A workbook is a zip, and may unpack to far more than it is: what no workbook of 
 """
 
 import io
+import re
 import warnings
 import zipfile
 from collections.abc import Iterable
@@ -25,6 +26,9 @@ MOST_CELLS = 10_000_000
 _ZIP = b"PK\x03\x04"
 _OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """How Excel's files before 2007 begin, and those of today that have a password."""
+
+_MERGED = re.compile(rb'<(?:\w{1,20}:)?mergeCell\s+ref="([A-Z]{1,3})([0-9]{1,7}):\1([0-9]{1,7})"')
+"""Cells of one column that are merged into one."""
 
 _SAVE = "save it as an Excel workbook (.xlsx) without a password, or as CSV"
 
@@ -78,15 +82,46 @@ def _tables(raw: bytes, name: str) -> tuple[Table, ...]:
         book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True, keep_links=False)
         try:
             return tuple(
-                Table(sheet.title, sheet.sheet_state != "visible", _lines(sheet, name)) for sheet in book.worksheets
+                Table(sheet.title, sheet.sheet_state != "visible", _lines(sheet, name, raw))
+                for sheet in book.worksheets
             )
         finally:
             book.close()
 
 
-def _lines(sheet: Any, name: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
+def _lines(sheet: Any, name: str, raw: bytes) -> tuple[tuple[int, tuple[str, ...]], ...]:
     sheet.reset_dimensions()  # a sheet may say that it is larger than it is
-    return tuple(_filled(sheet.iter_rows(values_only=True), f"{name}, sheet {sheet.title}"))
+    lines = tuple(_filled(sheet.iter_rows(values_only=True), f"{name}, sheet {sheet.title}"))
+    with zipfile.ZipFile(io.BytesIO(raw)) as packed:
+        told = packed.read(sheet._worksheet_path)  # noqa: SLF001  openpyxl tells merged cells of whole workbooks only
+    spans = [(_column(letters), int(first), int(last)) for letters, first, last in _MERGED.findall(told)]
+    if sum(last - first for _, first, last in spans) > MOST_CELLS:
+        raise SourceError(f"{name}, sheet {sheet.title}: it has more than {MOST_CELLS} merged cells; split them")
+    return _spread(lines, spans) if spans else lines
+
+
+def _column(letters: bytes) -> int:
+    """Return the place of a column, counted from 0: "A" is 0, "AB" 27."""
+    place = 0
+    for letter in letters:
+        place = place * 26 + letter - 64
+    return place - 1
+
+
+def _spread(
+    lines: Iterable[tuple[int, tuple[str, ...]]], spans: Iterable[tuple[int, int, int]]
+) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    """Return the rows with what a merged cell says in each of its rows that holds anything else.
+
+    `spans` are the column (counted from 0), the first and the last row of each.
+    """
+    rows = {number: list(row) for number, row in lines}
+    for column, first, last in spans:
+        says = rows[first][column] if first in rows and column < len(rows[first]) else ""
+        for number in range(first + 1, last + 1) if says else ():
+            if number in rows and column < len(rows[number]):
+                rows[number][column] = rows[number][column] or says
+    return tuple((number, tuple(row)) for number, row in rows.items())
 
 
 def _filled(rows: Iterable[tuple[Any, ...]], name: str) -> Iterable[tuple[int, tuple[str, ...]]]:

@@ -22,7 +22,7 @@ from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.fabrics import ETHERNET, Fabric, fabrics
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Verdicts, hold
 from fleet_runner.core.cabling.left_out import LeftOut, left_out
-from fleet_runner.core.cabling.links import Link, Port
+from fleet_runner.core.cabling.links import Link, Port, both_ends
 from fleet_runner.core.cabling.names import Names, bind_port, names
 from fleet_runner.core.cabling.numbering import numbered
 from fleet_runner.core.cabling.roles import is_server, servers
@@ -84,38 +84,41 @@ class Design:
             return self
         return replace(self, names=numbered(self.names, called(seen.discovery.links, self.aliases)))
 
-    def judge(self, seen: Capture | Neighbours, fabric: Fabric | None = None) -> tuple[Verdicts, str]:
+    def judge(
+        self, seen: Capture | Neighbours, fabric: Fabric | None = None, bound: Bound | None = None
+    ) -> tuple[Verdicts, str]:
         """Hold what was seen against the whole design, or against what belongs to one fabric of it.
 
-        The words say what was not looked for; "" if everything was.
+        The words say what was not looked for; "" if everything was. `bound` is what `bound` returns, if it is known.
         """
+        if isinstance(seen, Neighbours) and self.fleet is not None:
+            return self._judge_ethernet(seen, fabric)
+        observed = bound or self.bound(seen)
+        again = observed if isinstance(seen, Capture) else None  # LLDP's ends are told by the links that stay
         if self.cut:
-            rest, cut = self._uncut(seen)
-            verdicts, words = rest.judge(seen, fabric)
+            rest, cut = self._uncut(observed)
+            verdicts, words = rest.judge(seen, fabric, again)
             return verdicts, "; ".join(filter(None, [cut, words]))
-        if self.fleet is None and (way := self._apart(seen)):
-            verdicts, words = way[0].judge(seen, fabric)
+        if self.fleet is None and (way := self._apart(seen, observed)):
+            verdicts, words = way[0].judge(seen, fabric, again)
             return verdicts, "; ".join(filter(None, [panels_words(*way[1:]), words]))
         if isinstance(seen, Neighbours):
             return self._judge_ethernet(seen, fabric)
-        observed = self.bound(seen)
         if self.bundles:
             links, later = (paired(each, self.bundles, observed.links) for each in (self.links, self.planned))
-            return replace(self, links=links, planned=frozenset(later), bundles=()).judge(seen, fabric)
+            return replace(self, links=links, planned=frozenset(later), bundles=()).judge(seen, fabric, again)
         servers = self.places.servers
         near = extent.near(self.links, fabric.switches, observed, servers) if fabric else self.links
         left = self._left_out(near, observed)
-        wanted = [each for each in near if each not in left]
-        verdicts = hold(wanted, observed, self.places, share=self.share, one_fabric=self.fleet is None)
+        verdicts = hold(left.rest(near), observed, self.places, share=self.share, one_fabric=self.fleet is None)
         if fabric:
-            mine = [each for each in extent.own(self.links, fabric.switches) if each not in left]
+            mine = left.rest(extent.own(self.links, fabric.switches))
             verdicts, left = extent.narrowed(verdicts, mine, fabric.switches), left.at(fabric.switches)
         return replace(verdicts, designed=verdicts.designed + len(left.away)), left.words().removeprefix("; ")
 
-    def _uncut(self, seen: Capture | Neighbours) -> tuple["Design", str]:
+    def _uncut(self, bound: Bound) -> tuple["Design", str]:
         """Return the design without links that may be written only in part and are not seen, and which these are."""
-        observed = self.bound(seen).links
-        cut = {each: line for each, line in self.cut.items() if each not in observed}
+        cut = {each: line for each, line in self.cut.items() if each not in bound.links}
         ports = self.places.uncompared.union(*cut)
         links, wire = ([each for each in every if each not in cut] for every in (self.links, self.ethernet.links))
         rest = replace(
@@ -127,18 +130,18 @@ class Design:
         )
         return rest, cut_words(cut) if cut else ""
 
-    def _apart(self, seen: Capture | Neighbours) -> tuple["Design", int, tuple[str, ...]] | None:
+    def _apart(self, seen: Capture | Neighbours, bound: Bound) -> tuple["Design", int, tuple[str, ...]] | None:
         """Return the design without ways through patch panels, how many cables these are, and the panels."""
         wire = self.ethernet
         links = wire.links if isinstance(seen, Neighbours) else self.links
-        observed = self.bound(seen).links
-        met = sorted(self.panels & {port.device for each in observed for port in each})
+        here = {port.device for pair in both_ends(bound.links) for port in pair} if self.panels else set[str]()
+        met = sorted(self.panels & here)
         if met:
             raise FleetError(
                 f"{seen.label}: {met[0]} has two cables at one port in the list of cables, as a patch panel has, and"
                 " is seen, as no patch panel is; if two devices have that name, call them otherwise in the list"
             )
-        way = uncompared.apart(links, self.panels | uncompared.passive(links, observed))
+        way = uncompared.apart(links, self.panels | uncompared.passive(links, bound.links))
         if not way.panels:
             return None
         places_ = replace(self.places, uncompared=self.places.uncompared | way.ports)

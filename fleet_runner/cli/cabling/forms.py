@@ -7,16 +7,27 @@ from fleet_runner.adapters.files import workbooks
 from fleet_runner.cli.cabling.captures import STDIN, content, decoded
 from fleet_runner.cli.cabling.text import note
 from fleet_runner.core.base.errors import FleetError, SourceError
-from fleet_runner.core.checks.parsers import cables_forms, cables_table
+from fleet_runner.core.checks.parsers import cables_forms, cables_table, fabric_capture
 from fleet_runner.core.checks.parsers.cables_sheet import Row, Sheet, whole
 
 
 def read(paths: Sequence[Path]) -> tuple[Row, ...]:
     """Return the cables of all files together; a file on the command line is input, and no source of truth."""
     try:
-        return whole(sheet for path in dict.fromkeys(paths) for sheet in _sheets(path))
+        sheets = [sheet for path in dict.fromkeys(paths) for sheet in _sheets(path)]
+        for sheet in sheets:
+            _tell_skipped(sheet)
+        return whole(sheets)
     except SourceError as error:
         raise FleetError(str(error)) from error
+
+
+def _tell_skipped(sheet: Sheet) -> None:
+    """Say which rows are taken for no cable."""
+    if sheet.skipped:
+        (line, words), *others = sheet.skipped
+        more = f", and {len(others)} more" if others else ""
+        note(f"{sheet.name}: line {line} is taken for no cable ({words:.60}){more}.")
 
 
 def _sheets(path: Path) -> list[Sheet]:
@@ -24,7 +35,16 @@ def _sheets(path: Path) -> list[Sheet]:
     raw = content(path)
     if workbooks.begins(raw):
         return _workbook(raw, name)
-    return [cables_forms.read(decoded(raw), name)]
+    told = decoded(raw)
+    try:
+        return [cables_forms.read(told, name)]
+    except SourceError as error:
+        if not fabric_capture.begins(told):
+            raise
+        raise SourceError(
+            f"{name}: it is what a tool saw of a fabric, expected its design; give it as --observed, or compare two"
+            " such files: fleet-runner cabling diff"
+        ) from error
 
 
 def _workbook(raw: bytes, name: str) -> list[Sheet]:

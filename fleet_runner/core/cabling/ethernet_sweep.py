@@ -51,8 +51,7 @@ def judge(design: EthernetDesign, told: HeardBySwitches) -> SweepVerdicts:
         by_nodes = node_tellings.confirmed(heard, told.nodes, design) - gone
         heard = replace(heard, links=heard.links | by_nodes)
     left = left_out(design.links, heard.links, design.planned, design.idle)
-    wanted = [each for each in design.links if each not in left]
-    found = ethernet.compare(wanted, heard, design.names, design.places, share=design.share)
+    found = ethernet.compare(left.rest(design.links), heard, design.names, design.places, share=design.share)
     silent = [each for each in found.silent if each not in gone]
     mute = ethernet.mute(silent, told.heard, design.places.servers, design.managed)
     verdicts = replace(

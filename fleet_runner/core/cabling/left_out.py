@@ -26,6 +26,12 @@ class LeftOut:
         """Whether a link is not looked for."""
         return joined in self.away or joined in self.planned
 
+    def rest(self, links: Iterable[Link]) -> tuple[Link, ...]:
+        """Return the links that are looked for."""
+        if not self.away and not self.planned:
+            return tuple(links)
+        return tuple(each for each in links if each not in self)
+
     def words(self) -> str:
         """Return how many there are, as the end of a sentence; "" if there are none."""
         away = f"; {len(self.away)} of devices that are not in service were not checked" if self.away else ""

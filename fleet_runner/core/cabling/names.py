@@ -13,6 +13,7 @@ from fleet_runner.core.cabling.links import Link, Port, far_ends
 from fleet_runner.core.cabling.port_numbers import Numbering, ways
 
 _NUMBER = re.compile(r"([0-9]{1,9})$")
+_ADAPTER_PORT = re.compile(r"(.*[A-Za-z].*)/[Pp](?:ort ?)?([12])", re.ASCII)
 _DIGITS = re.compile(r"[0-9]+")
 
 
@@ -93,12 +94,14 @@ def _declared(
 class _Sort(NamedTuple):
     """What the ports of a device answer to: each name, and the place of its port; devices of a sort have the same.
 
-    `ways` are those to number the ports; None where their last numbers are the only one.
+    `ways` are those to number the ports; None where their last numbers are the only one. In a `plain` sort each port
+    answers to one name, in the order of the ports.
     """
 
     told: tuple[str, ...]
     places: tuple[int, ...]
     ways: tuple[Numbering, ...] | None
+    plain: bool
 
 
 def _sort_of(ports: Iterable[Port]) -> _Sort:
@@ -112,7 +115,8 @@ def _sort(interfaces: tuple[str, ...]) -> _Sort:
     found = ways(tuple(places))
     plain = len(found) == 1 and all(answers.get(str(number)) == name for name, number in found[0].items())
     several = None if plain and len(found[0]) == len(places) else found
-    return _Sort(tuple(answers), tuple(map(places.__getitem__, answers.values())), several)
+    ports = tuple(map(places.__getitem__, answers.values()))
+    return _Sort(tuple(answers), ports, several, ports == tuple(range(len(interfaces))))
 
 
 def _whole(devices: Iterable[str]) -> dict[str, str]:
@@ -157,15 +161,17 @@ def device_of(name: str, known: Names) -> Spoken:
 
 
 def _spoken(ports: Sequence[Port], sort: _Sort) -> dict[str, Port]:
+    if sort.plain:
+        return dict(zip(sort.told, ports, strict=True))
     return dict(zip(sort.told, map(ports.__getitem__, sort.places), strict=True))
 
 
 def _answers(interfaces: Iterable[str]) -> dict[str, str]:
     """Return the names that a device's ports answer to, each with the port's own.
 
-    Each answers to its own name and, where no other of its device ends in the same number, to that number ("swp7",
-    "1/7" and "7" are one port). Where what stands before the number counts as well ("1/1", "2/2"), nobody knows which
-    port of the fabric is which.
+    Each answers to its own name ("HCA-1/P1" to "HCA-1/1" as well) and, where no other of its device ends in the same
+    number, to that number ("swp7", "1/7" and "7" are one port). Where what stands before the number counts as well
+    ("1/1", "2/2"), nobody knows which port of the fabric is which.
     """
     ends = {each: found for each in interfaces if (found := _NUMBER.search(each))}
     heads = {each: each[: found.start()] for each, found in ends.items()}
@@ -177,4 +183,5 @@ def _answers(interfaces: Iterable[str]) -> dict[str, str]:
         if counted[int(found[1])] == 1 and alike[_DIGITS.sub("0", heads[each])] == 1
     }
     keys = {key: each for each in interfaces if (key := port_key(each))}
-    return numbers | keys | {each: each for each in interfaces}
+    adapters = {f"{found[1]}/{found[2]}": each for each in interfaces if (found := _ADAPTER_PORT.fullmatch(each))}
+    return numbers | keys | adapters | {each: each for each in interfaces}

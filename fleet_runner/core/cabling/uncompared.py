@@ -7,7 +7,7 @@ source of truth that could not be read.
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from fleet_runner.core.cabling.links import Link, Port
+from fleet_runner.core.cabling.links import Link, Port, both_ends
 
 
 class Apart(NamedTuple):
@@ -32,10 +32,12 @@ def compared(seen: Mapping[Link, str], ports: Collection[Port], designed: Collec
 def apart(links: Iterable[Link], panels: Collection[str]) -> Apart:
     """Set the designed links apart that end at a patch panel: they are one half of a way, or less."""
     every = tuple(links)
-    through = [each for each in every if panels and not panels_of(each).isdisjoint(panels)]
+    if not panels:
+        return Apart(every, frozenset(), ())
+    through = dict.fromkeys(each for each in every if not panels_of(each).isdisjoint(panels))
     ports = frozenset(port for each in through for port in each if port.device not in panels)
     named = sorted({device for each in through for device in panels_of(each).intersection(panels)})
-    return Apart(tuple(each for each in every if each not in set(through)), ports, tuple(named))
+    return Apart(tuple(each for each in every if each not in through), ports, tuple(named))
 
 
 def panels_of(joined: Link) -> frozenset[str]:
@@ -50,8 +52,10 @@ def passive(links: Iterable[Link], seen: Collection[Link]) -> frozenset[str]:
     ports. Two ports that are joined, and that the design leads to devices which nobody sees, are joined by these.
     """
     every = tuple(links)
-    here = {port.device for each in seen for port in each}
+    here = {port.device for pair in both_ends(seen) for port in pair}
     unseen = {port.device for each in every for port in each} - here
+    if not unseen:
+        return frozenset()
     far = {port: other.device for each in every for port, other in (each, each[::-1]) if other.device in unseen}
     found = {far[port] for each in seen if each.a in far and each.b in far for port in each}
     while more := {

@@ -158,6 +158,34 @@ def test_a_workbook_says_which_sheets_are_read_and_which_are_not(checked: Callab
     assert " ".join(checked(WHOLE, out.getvalue()).err.split()) == "design1: read sheet IB; left out Old (hidden)."
 
 
+def test_a_merged_cell_of_a_workbook_is_said_by_each_of_its_rows(checked: Callable[..., Said]) -> None:
+    """As in a table with a device beside all of its ports, with titles over titles."""
+    titles = [["A-Side", "", "Z-Side", "", "Cable"], ["Device", "Port", "Device", "Port", "Type"]]
+    rows = [[*each, "AOC"] for each in cells(WHOLE)]
+    book = openpyxl.load_workbook(io.BytesIO(workbook(IB=[*titles, *rows])))
+    sheet = book["IB"]
+    for span in ("A1:B1", "C1:D1", "A3:A6", "A7:A10", "E3:E42"):
+        sheet.merge_cells(span)  # of the cells that it covers nothing is kept
+    out = io.BytesIO()
+    book.save(out)
+    said = checked(WHOLE, out.getvalue())
+    assert (said.code, said.out) == (0, "40 of 40 designed links are there; no fault\n")
+
+
+def test_rows_that_are_no_cable_are_named(checked: Callable[..., Said]) -> None:
+    titles = "Source,Source Port,Destination,Destination Port\n"
+    design = f"{titles}Hosts of rail 1,,,\n{table('', HOSTS)}{titles}{table('', UP)}Total,40,,\n"
+    said = checked(WHOLE, design)
+    assert (said.code, said.out) == (0, "40 of 40 designed links are there; no fault\n")
+    assert said.err == "design1: line 2 is taken for no cable (Hosts of rail 1), and 1 more.\n"
+
+
+def test_a_capture_is_no_design(checked: Callable[..., Said]) -> None:
+    said = checked(WHOLE, by_port(WHOLE))
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("error: design1: it is what a tool saw of a fabric, expected its design; give it as")
+
+
 def test_a_workbook_without_a_sheet_of_cables_is_refused(checked: Callable[..., Said]) -> None:
     said = checked(WHOLE, workbook(Racks=[["Rack", "Height"], ["A03", 48]]))
     assert (said.code, said.out) == (2, "")

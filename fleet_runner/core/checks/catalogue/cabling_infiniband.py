@@ -41,7 +41,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     alone = {port for capture in captures for port in capture.unanswered}
     seen = bind(joined.values(), known_names(links, expected), alone)
     left = left_out(links, seen.links, planned(expected.fabric).difference(mine), idle(expected) - {expected.node})
-    verdicts = hold([each for each in links if each not in left], seen, where, share=share(expected))
+    verdicts = hold(left.rest(links), seen, where, share=share(expected))
     if verdicts.misnamed:
         more = _blind(expected) if verdicts.misnamed else []
         raise EvidenceError("; ".join([f"the fabric as {expected.node} sees it: {verdicts.suspect}", *more]))

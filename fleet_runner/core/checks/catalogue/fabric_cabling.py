@@ -52,10 +52,10 @@ def judge(readings: Readings, expected: Expected) -> Result:
     seen = bind(discovery.links, known_names(links, expected), _unanswered(readings))
     near = extent.near(links, own, seen, where.servers)
     left = left_out(near, seen.links, planned(expected.fabric), idle(expected) | _disturbed(expected))
-    verdicts = hold([each for each in near if each not in left], seen, where, share=share(expected))
+    verdicts = hold(left.rest(near), seen, where, share=share(expected))
     mine = extent.own(links, own)
     here = left.at(own)
-    ours = extent.narrowed(verdicts, [each for each in mine if each not in left], own)
+    ours = extent.narrowed(verdicts, left.rest(mine), own)
     faults = ours.faults
     suspect = verdicts.suspect or (f"{len(faults)} faults at once." if len(faults) > MOST_FAULTS else "")
     untold = [*(doubt.designed for doubt in verdicts.doubts), *verdicts.silent, *verdicts.unmapped]

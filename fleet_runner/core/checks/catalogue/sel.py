@@ -65,7 +65,7 @@ RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "sel.memory_uncorrectable",
-        r"uncorrectable (?:memory|ecc|machine check.*memory)|multi-?bit ecc|\bMEM0001\b|DIMM.*uncorrect"
+        r"uncorrectable (?:memory|ecc|machine check.*memory)|multi-?bit (?:ecc|memory)|\bMEM0001\b|DIMM.*uncorrect"
         r"|memory.*uncorrectable",
         Remedy.TRIAGE,
         "memory had an uncorrectable error",

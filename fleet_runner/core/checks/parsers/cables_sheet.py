@@ -46,10 +46,14 @@ class Row(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """What one file, or one sheet of a workbook, says, by the name that errors give it."""
+    """What one file, or one sheet of a workbook, says, by the name that errors give it.
+
+    `skipped` are the lines among its cables that are none: a heading, a sum, a number without a cable.
+    """
 
     name: str
     rows: tuple[Row, ...]
+    skipped: tuple[tuple[int, str], ...] = ()
 
 
 def ended(sheet: Sheet, text: str) -> Sheet:
@@ -92,7 +96,7 @@ def _spelled(sheets: Iterable[Sheet]) -> list[_Named]:
     """Return all rows; a device that a sheet spells in other letters than those before it is theirs."""
     found: list[_Named] = []
     known: dict[str, str] = {}
-    for name, rows in sheets:
+    for name, rows, _ in sheets:
         devices = {port.device for row in rows for port in row.link}
         other = {each: known[each.casefold()] for each in devices if known.get(each.casefold(), each) != each}
         other = {each: spelled for each, spelled in other.items() if spelled not in devices}

@@ -1,58 +1,28 @@
 """Designed cables in rows of cells, of a CSV or a spreadsheet: device, port, device, port, with or without titles.
 
-Columns are found by their titles, in any order, among others: NVIDIA's NDT, what NetBox takes in and what its list of
-cables gives out, and what people call the two ends of a cable. Without titles the first four columns are read. Only
-links of NDT's type Data are cables of the fabric, and no cable of power or of a console is.
+Columns are found by their titles (`cables_titles`), in any order; without titles the first four columns are read.
+Only links of NDT's type Data are cables of the fabric, and no cable of power or of a console is.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import product
 from typing import NamedTuple
 
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.cabling.links import Link, Port, link
+from fleet_runner.core.checks.parsers import cables_titles
+from fleet_runner.core.checks.parsers.cables_fused import EXPECTED, parted
 from fleet_runner.core.checks.parsers.cables_sheet import Row, Sheet
+from fleet_runner.core.checks.parsers.cables_titles import plain
 
 COLUMNS = ("device", "port", "device", "port")
 
 PREFACE = 20
 """Rows that may stand above the titles: what the sheet is called, who wrote it."""
 
-_HEADERS: tuple[tuple[str, str, str, str], ...] = (
-    ("startdevice", "startport", "enddevice", "endport"),
-    ("devicea", "porta", "deviceb", "portb"),
-    ("devicea", "interfacea", "deviceb", "interfaceb"),
-    ("adevice", "aport", "bdevice", "bport"),
-    ("adevice", "ainterface", "bdevice", "binterface"),
-    ("sourcedevice", "sourceport", "destinationdevice", "destinationport"),
-    ("sideadevice", "sideaname", "sidebdevice", "sidebname"),
-    ("devicea", "terminationa", "deviceb", "terminationb"),
-    ("sidea", "terminationa", "sideb", "terminationb"),
-)
-"""Titles without case, spaces and marks. The last three are NetBox's: how it takes cables in, and its list of cables,
-since version 3.3 and before."""
-
-_ENDS = (
-    ("a", "b"),
-    ("a", "z"),
-    *product(("sidea",), ("sideb", "sidez")),
-    *product(("aside",), ("bside", "zside")),
-    *product(("enda",), ("endb", "endz")),
-    *product(("aend",), ("bend", "zend")),
-    ("start", "end"),
-    *product(("source", "src"), ("destination", "dest", "dst", "target")),
-    ("from", "to"),
-    ("local", "remote"),
-    ("near", "far"),
-    ("nearend", "farend"),
-)
-"""What people call the two ends of a cable, in a title before or after one of the words below."""
-
-_DEVICES = ("device", "devicename", "node", "nodename", "host", "hostname", "server", "switch", "system")
-_PORTS = ("port", "portname", "interface", "interfacename", "ifname", "portnumber", "adapter", "hca", "nic")
-
 _WORDS = frozenset({"device", "port", "interface", "node", "host", "switch"})
+_DIGIT = re.compile(r"[0-9]")
 _LIKE_TITLES = 2
 """Cells with one of the words, at least, of a first row that is a header."""
 
@@ -62,7 +32,6 @@ _CARRIER = re.compile(r"(trunk|panel|cage|bundle)(?:[ab]|\d{1,2})?", re.ASCII)
 _LINK_TYPE = "linktype"
 _DATA = {"", "data"}
 
-_TYPES = frozenset({"type", "cabletype", "sideatype", "sidebtype"})
 _NO_LINKS = frozenset({"power", "powerport", "poweroutlet", "powerfeed", "consoleport", "consoleserverport"})
 """What NetBox calls cables, and ports at their ends, that join nothing of a network."""
 
@@ -81,17 +50,21 @@ _NO_INFINIBAND = re.compile(
 )
 """Ports in NetBox's list, which has every cable of a site: of Ethernet, management and consoles."""
 
-_STATUS = "status"
-_LATER = frozenset({"planned", "decommissioning"})
-"""NetBox's states of a cable that may be there or not."""
-
 _SPOILT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T].*)?|#(?:REF!|N/A|NAME\?|VALUE!|DIV/0!|NUM!|NULL!)", re.ASCII)
 """What a spreadsheet makes of a port that it takes for a date ("1/7"), and of a formula that it cannot compute."""
+
+_SUM = re.compile(r"(?:grand |sub)?(?:total|sum|summe|gesamt|count|anzahl|totale?)\b.{0,40}", re.IGNORECASE)
+_RULE = re.compile(r":?-+:?")
+"""What stands below the titles of a table in Markdown."""
 
 _SEVERAL = re.compile(r"\s*[,\n]\s*")
 
 Line = tuple[int, Sequence[str]]
 """The number of a row, counted from 1, and its cells."""
+
+
+Filled = tuple[int, list[str]]
+"""The same of a row that holds anything, its cells without blanks around them."""
 
 
 class _Columns(NamedTuple):
@@ -117,13 +90,15 @@ def read(lines: Iterable[Line], name: str) -> Sheet:
     if all(_comment(row) and not _columns(row) for _, row in rows):
         raise SourceError(f"{name}: it is empty; expected lines of {', '.join(COLUMNS)}")
     at = _titles(rows)
-    if at is None:
-        start = next(number for number, (_, row) in enumerate(rows) if not _comment(row))
-        columns = _untitled(rows[start][1])
-        if columns is None:
-            _refuse_header(rows[start:], name)
-        return _sheet(rows[start + (columns is not None) :], columns or _Columns(), name)
-    return _sheet(rows[at + 1 :], _columns(rows[at][1]) or _Columns(), name)
+    if at is not None:
+        return _sheet(rows[at + 1 :], _columns(rows[at][1]) or _Columns(), name, rows[at][1])
+    if ends := _fused(rows, name):
+        return _sheet(ends, _Columns(), name)
+    start = next(number for number, (_, row) in enumerate(rows) if not _comment(row))
+    columns = _untitled(rows[start][1])
+    if columns is None:
+        _refuse_header(rows[start:], name)
+    return _sheet(rows[start + (columns is not None) :], columns or _Columns(), name)
 
 
 def titled(lines: Iterable[Line]) -> bool:
@@ -133,17 +108,37 @@ def titled(lines: Iterable[Line]) -> bool:
     return at is not None and at + 1 < len(rows)
 
 
-def _filled(lines: Iterable[Line]) -> list[tuple[int, list[str]]]:
-    return [(number, cells) for number, row in lines if any(cells := [cell.strip() for cell in row])]
+def _filled(lines: Iterable[Line]) -> list[Filled]:
+    rows = [(number, cells) for number, row in lines if any(cells := [cell.strip() for cell in row])]
+    return [(number, row) for number, row in rows if not all(_RULE.fullmatch(cell) for cell in row if cell)]
 
 
-def _titles(rows: Sequence[tuple[int, list[str]]]) -> int | None:
+def _titles(rows: Sequence[Filled]) -> int | None:
     """Return which row has titles that name both ends; None if none near the top has."""
     return next((at for at, (_, row) in enumerate(rows[:PREFACE]) if _columns(row)), None)
 
 
-def _sheet(rows: Iterable[tuple[int, list[str]]], columns: _Columns, name: str) -> Sheet:
-    body = [(number, row) for number, row in rows if not _comment(row)]
+def _fused(rows: Sequence[Filled], name: str) -> list[Filled]:
+    """Return the cables of a table that has a device with its port in one cell; none if no titles say so."""
+    pairs = (cables_titles.fused(list(map(plain, row))) for _, row in rows[:PREFACE])
+    at, pair = next(((at, pair) for at, pair in enumerate(pairs) if pair), (0, None))
+    if pair is None:
+        return []
+    body = [(number, [_cell(row, end) for end in pair]) for number, row in rows[at + 1 :] if not _comment(row)]
+    body = [(number, ends) for number, ends in body if any(ends)]
+    found = parted([end for _, ends in body for end in ends])
+    if body and found is None:
+        (number, ends), *_ = body
+        raise SourceError(f"{name}:{number}: found {ends[0][:60]!r} to {ends[1][:60]!r}, {EXPECTED}")
+    told = found or []
+    return [(number, [*near, *far]) for (number, _), near, far in zip(body, told[::2], told[1::2], strict=True)]
+
+
+def _sheet(rows: Iterable[Filled], columns: _Columns, name: str, titles: Sequence[str] = ()) -> Sheet:
+    """Return the cables of rows; of a table with titles, rows that are no cable are left out, and said."""
+    body = [(number, row) for number, row in rows if not _comment(row) and row != titles]
+    skipped = _headings(body, columns) if titles else {}
+    body = [(number, row) for number, row in body if number not in skipped]
     if not body:
         raise SourceError(f"{name}: it has a header and no cable; expected lines of {', '.join(COLUMNS)}")
     data = [(number, row) for number, row in body if _cell(row, columns.link_type).lower() in _DATA]
@@ -154,9 +149,24 @@ def _sheet(rows: Iterable[tuple[int, list[str]]], columns: _Columns, name: str) 
     cables = [(number, row) for number, row in data if _link(row, columns)]
     if not cables:
         raise SourceError(f"{name}: all of its cables are of power or of consoles; is this the right file?")
-    return Sheet(
-        name, tuple(each for number, row in cables for each in _pick(row, columns, f"{name}:{number}", number))
-    )
+    picked = tuple(each for number, row in cables for each in _pick(row, columns, f"{name}:{number}", number))
+    return Sheet(name, picked, tuple(skipped.items()))
+
+
+def _headings(rows: Sequence[Filled], columns: _Columns) -> dict[int, str]:
+    """Return the rows that are no cable: none of its ends is there, one cell is a heading, or they are a sum.
+
+    A name of a device is no heading: its cable was begun. Nor is what stands last, which may be cut.
+    """
+    found: dict[int, str] = {}
+    named = Counter(cell for _, row in rows for cell in {_cell(row, at) for at in columns.ends})
+    for number, row in rows:
+        ends = [_cell(row, at) for at in columns.ends]
+        cells = [cell for cell in row if cell]
+        heading = len(cells) == 1 and " " in cells[0] and named[cells[0]] <= 1 and number < rows[-1][0]
+        if not any(ends) or heading or (not all(ends) and _SUM.fullmatch(cells[0])):
+            found[number] = ", ".join(cells)
+    return found
 
 
 def _link(row: list[str], columns: _Columns) -> bool:
@@ -173,24 +183,25 @@ def _kinds(row: list[str], columns: _Columns) -> list[str]:
     return [_cell(row, at).lower().removeprefix("dcim.") for at in columns.types]
 
 
-def _refuse_header(rows: Sequence[tuple[int, list[str]]], name: str) -> None:
+def _refuse_header(rows: Sequence[Filled], name: str) -> None:
     """A header that was taken for a cable would have every other line read by position."""
     (number, first), *others = rows
-    titles = {_title(cell) for cell in first}
+    titles = {plain(cell) for cell in first}
     if {"terminationa", "terminationb"} <= titles or {"terminationaid", "terminationbid"} <= titles:
         raise SourceError(
             f"{name}:{number}: found NetBox's cables without their devices; show the columns Device A, Termination A,"
             " Device B and Termination B in its list of cables, and export the current view"
         )
     cells = [cell for cell in first if cell]
-    like = sum(any(word in _title(cell) for word in _WORDS) for cell in cells)
+    like = sum(any(word in plain(cell) for word in _WORDS) for cell in cells)
     below = {cell for _, row in others for cell in row}
-    if like < _LIKE_TITLES or below.intersection(cells) or any(map(str.isdigit, "".join(cells))):
+    counted = len(others) > 1 and all(_DIGIT.search("".join(row)) for _, row in others)
+    if (like < _LIKE_TITLES and not counted) or below.intersection(cells) or any(map(str.isdigit, "".join(cells))):
         return
-    understood = "; ".join(", ".join(names) for names in (COLUMNS, *_HEADERS))
     raise SourceError(
-        f"{name}:{number}: found the column names {','.join(first)!r:.120}, expected one of these sets among them:"
-        f" {understood}"
+        f"{name}:{number}: found the column names {','.join(first)!r:.120}, expected four that name a device and a"
+        " port at both ends, such as Source Device, Source Port, Destination Device, Destination Port, or Device A,"
+        " Port A, Device B, Port B; rename the columns"
     )
 
 
@@ -200,19 +211,19 @@ def _comment(row: list[str]) -> bool:
 
 def _columns(first: list[str]) -> _Columns | None:
     """Return where the columns are if the row is a header that names both ends."""
-    titles = [_title(cell) for cell in first]
-    ends = _ends(titles)
+    titles = [plain(cell) for cell in first]
+    ends = cables_titles.ends(titles)
     if ends is None:
         return None
     return _Columns(
-        ends,
+        ends.columns,
         _carriers(titles),
         titles.index(_LINK_TYPE) if _LINK_TYPE in titles else None,
         tuple((int(end not in _FIRST), at) for at, title in enumerate(titles) if (end := _role(title))),
-        tuple(at for at, title in enumerate(titles) if title in _TYPES),
+        tuple(at for at, title in enumerate(titles) if title in cables_titles.TYPES),
         (_first(titles, "sideatype"), _first(titles, "sidebtype")),
-        titles.index(_STATUS) if _STATUS in titles else None,
-        several="termination" in titles[ends[1]],
+        next((at for at, title in enumerate(titles) if title in cables_titles.STATUS), None),
+        several=ends.listed,
     )
 
 
@@ -222,27 +233,9 @@ def _first(titles: Sequence[str], title: str) -> int | None:
 
 def _untitled(first: list[str]) -> _Columns | None:
     """Return the first four columns if their titles say device, port, device, port."""
-    titles = [_title(cell) for cell in first]
+    titles = [plain(cell) for cell in first]
     heading = [title.removesuffix("a").removesuffix("b") in _WORDS for title in titles[:4]]
     return _Columns(carriers=_carriers(titles)) if len(heading) == len(COLUMNS) and all(heading) else None
-
-
-def _ends(titles: list[str]) -> tuple[int, ...] | None:
-    for names in _HEADERS:
-        if all(name in titles for name in names):
-            return tuple(titles.index(name) for name in names)
-    for pair in _ENDS:
-        found = [_at(titles, end, words) for end in pair for words in (_DEVICES, _PORTS)]
-        ends = tuple(at for at in found if at is not None)
-        if len(ends) == len(COLUMNS):
-            return ends
-    return None
-
-
-def _at(titles: list[str], end: str, words: Iterable[str]) -> int | None:
-    """Return the column whose title is what an end is called, and one of the words."""
-    wanted = (title for word in words for title in (f"{end}{word}", f"{word}{end}"))
-    return next((titles.index(title) for title in wanted if title in titles), None)
 
 
 def _carriers(titles: Iterable[str]) -> tuple[tuple[str, int], ...]:
@@ -255,11 +248,6 @@ def _role(title: str) -> str:
     return found[1] or found[2] if found else ""
 
 
-def _title(cell: str) -> str:
-    bare = re.sub(r"[\s_./-]", "", cell.lower())
-    return bare.removeprefix("#").removeprefix("fields:")
-
-
 def _cell(row: list[str], column: int | None) -> str:
     return row[column] if column is not None and column < len(row) else ""
 
@@ -267,7 +255,11 @@ def _cell(row: list[str], column: int | None) -> str:
 def _pick(row: list[str], columns: _Columns, where: str, line: int) -> list[Row]:
     a, a_port, b, b_port = cells = [_cell(row, column) for column in columns.ends]
     if not all(cells):
-        raise SourceError(f"{where}: found {','.join(row)!r}, expected {', '.join(COLUMNS)}: a cable has two ends")
+        above = any(port and not device for device, port in zip(cells[::2], cells[1::2], strict=True))
+        merged = "; if the device above is meant, write it here too" if above else ""
+        raise SourceError(
+            f"{where}: found {','.join(row)!r:.160}, expected {', '.join(COLUMNS)}: a cable has two ends{merged}"
+        )
     if spoilt := next((cell for cell in cells if _SPOILT.fullmatch(cell)), ""):
         raise SourceError(
             f"{where}: found {spoilt:.40}, expected a device or a port: a spreadsheet made this of what was typed (of"
@@ -275,7 +267,7 @@ def _pick(row: list[str], columns: _Columns, where: str, line: int) -> list[Row]
         )
     carriers = tuple(f"{kind} {cell}" for kind, at in columns.carriers if (cell := _cell(row, at)))
     roles = tuple((cells[2 * end], role) for end, at in columns.roles if (role := _cell(row, at)))
-    planned = _cell(row, columns.status).lower() in _LATER
+    planned = plain(_cell(row, columns.status)) in cables_titles.LATER
     ethernet = any(_TWISTED_PAIR.fullmatch(kind) for kind in _kinds(row, columns))
     if not columns.several:
         sides = [_PANELS.get(_cell(row, at).lower().removeprefix("dcim."), "") for at in columns.sides]
@@ -286,13 +278,13 @@ def _pick(row: list[str], columns: _Columns, where: str, line: int) -> list[Row]
         panels = tuple(device for device, side in zip(cells[::2], sides, strict=True) if side)
         return [Row(line, link(near, far), carriers, roles, planned, ethernet, panels=panels)]
     ethernet = ethernet or any(_NO_INFINIBAND.fullmatch(port.lower()) for port in (a_port, b_port))
-    plain = Row(line, link(Port(a, a_port), Port(b, b_port)), carriers, roles, planned, ethernet, listed=True)
+    listed = Row(line, link(Port(a, a_port), Port(b, b_port)), carriers, roles, planned, ethernet, listed=True)
     lanes = _breakout(cells)
     if lanes:
-        return [plain._replace(link=each, breakout=where) for each in lanes]
+        return [listed._replace(link=each, breakout=where) for each in lanes]
     links = _bundle(cells, where)
     bundle = where if len(links) > 1 else ""
-    return [plain._replace(link=each, bundle=bundle) for each in links]
+    return [listed._replace(link=each, bundle=bundle) for each in links]
 
 
 def _breakout(cells: Sequence[str]) -> list[Link]:

@@ -63,6 +63,12 @@ _FORMS = (
 )
 
 
+def begins(text: str) -> bool:
+    """Whether a line begins as in what a tool printed of a fabric; a table of UFM's may be a design as well."""
+    after = "\n" + text.removeprefix("\ufeff")
+    return any(form.begins.search(after) for form in _FORMS if form.begins not in _AT_THE_BEGINNING)
+
+
 def read(text: str) -> Discovery:
     """Return a whole capture of any form; EvidenceError says where it is none, what was found and what expected."""
     if len(text) >= discovery.LARGE and (told := _by_columns(text)):
@@ -70,10 +76,10 @@ def read(text: str) -> Discovery:
     if "\r" in text and "\r\r\n" in text:  # copied from one system to another and back
         text = "\n".join(line.rstrip("\r") for line in text.split("\n"))
     after = "\n" + text.removeprefix("\ufeff")
-    begins = [(found.start(), form) for form in _FORMS if (found := form.begins.search(after))]
-    if not begins:
+    starts = [(found.start(), form) for form in _FORMS if (found := form.begins.search(after))]
+    if not starts:
         raise EvidenceError(_no_capture(text))
-    (_, form), *others = sorted(begins, key=lambda begin: begin[0])
+    (_, form), *others = sorted(starts, key=lambda begin: begin[0])
     if others:
         at, other = others[0]
         line = after.count("\n", 0, at + 1)

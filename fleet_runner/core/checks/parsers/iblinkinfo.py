@@ -80,7 +80,14 @@ def parse(text: str) -> Discovery:
 
 def whole(found: Discovery) -> Discovery:
     """Return a discovery that was read to its end; one of switches only tells of adapters from one end."""
-    return discovery.whole(found, TOOL)
+    try:
+        return discovery.whole(found, TOOL)
+    except EvidenceError as error:
+        if found.unread or any(each.b.kind == "SW" for each in found.lonely):
+            raise
+        raise EvidenceError(
+            f"{error}; if it was asked for switches only (--switches-only), leave that out"
+        ) from error
 
 
 def _by_node(text: str) -> LldpEnds:

@@ -16,9 +16,15 @@ URI = "/redfish/v1/SEL/Entries"
 MOST = 20_000
 """More entries than any BMC keeps."""
 
+LIKE = re.compile(
+    r"^[ \t]{0,8}[0-9a-fA-F]{1,4} \|[^|\n]{1,40}\|[^|\n]{1,40}\|[^\n]{1,300}\|[^\n]{1,300}$", re.MULTILINE
+)
+"""What looks like a line of a log."""
+
 LINE = re.compile(
     r"^[ \t]{0,8}(?P<id>[0-9a-fA-F]{1,4}) \| {1,2}(?P<day>\d\d/\d\d/\d{2,4}|Pre-Init) {1,2}\| ?"
-    r"(?P<clock>[\d:]{1,12}(?: [AP]M)?)(?: [A-Z]{2,5})? ?\| (?P<sensor>[^|\n]{1,80}?) \| (?P<event>[^|\n]{1,200}?)"
+    r"(?P<clock>[\d:]{1,12}(?: [AP]M)?)(?: [A-Z]{2,5})? ?\| (?P<sensor>[^|\n]{1,80}?) "
+    r"\| (?P<event>(?:[^|\n]|\|(?=[^|(\n]{0,80}\))){1,200}?)"
     r" ?(?:\| (?P<way>Asserted|Deasserted)[^\n]{0,200})?[ \t]*$",
     re.MULTILINE | re.ASCII,
 )

@@ -13,6 +13,9 @@ _LEVEL = (
     r"(?:emerg|alert|crit|err|error|warn|warning|notice|info|debug)\s{0,4}: "
 )
 
+_DATA = r" - - (?:-|(?:\[[^\]\n]{0,200}\]){1,4}) "
+"""What RFC 5424 has between the kernel's name and its message: no process, no kind, and data in brackets."""
+
 PREFIX = (
     r"^(?:<\d{1,3}>)?(?:1 )?(?:\d{1,4},\d{1,20},\d{1,20},[^;\n]{0,80};)?"
     r"(?:[0-9A-Fa-f.:]{2,45}: (?=kern: ))?(?:" + _LEVEL + r")?"
@@ -20,7 +23,7 @@ PREFIX = (
     r"|[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})? [A-Z0-9+-]{1,6}"
     r"|\S{2,6} {1,2}\d{1,2} \d\d:\d\d:\d\d(?:\.\d{1,9})?)?\s{0,4}"
     r"(?P<stamp>" + _STAMP + r":?)?\s{0,4}"
-    r"(?:(?:[\w.:-]{1,255}\s(?:\w{1,8}\.\w{1,8}\s)?)?kernel(?:: ?| - - - ))?"
+    r"(?:(?:[\w.:-]{1,255}\s(?:\w{1,8}\.\w{1,8}\s)?)?kernel(?:: ?|" + _DATA + r"))?"
     r"(?P<inner>" + _STAMP + r")?\s{0,4}(?:\[\s{0,8}[TC]\d{1,8}\])?\s{0,4}"
 )
 """A pattern to put before that of a message; its groups "at", "stamp" and "inner" may hold the time."""

@@ -20,6 +20,7 @@ from fleet_runner.core.checks.parsers import (
     nvidia_smi,
     nvme_text,
     redfish_log,
+    sel_exports,
     smart_text,
     smi_text,
 )
@@ -135,7 +136,21 @@ def redfish(text: str, node: str) -> Part:
 
 def sel(text: str, node: str) -> Part:
     """Judge `ipmitool sel list`."""
-    return _sel(ipmi_sel.entries(text), text, node, "ipmitool sel")
+    part = _sel(ipmi_sel.entries(text), text, node, "ipmitool sel")
+    unread = [each for each in ipmi_sel.LIKE.findall(text) if not ipmi_sel.LINE.match(each)]
+    if not unread:
+        return part
+    first = printable(unread[0]).strip()[:120]
+    words = f"{counted(len(unread), 'line')} of ipmitool sel cannot be read, the first: {first!r}; a person reads it"
+    return replace(part, unsure=(*part.unsure, words))
+
+
+def sel_export(text: str, node: str) -> Part:
+    """Judge an event log that another tool printed, or a BMC's page exported."""
+    try:
+        return _sel(sel_exports.entries(text), text, node, "BMC's event log")
+    except EvidenceError as error:
+        return Part("BMC's event log", unsure=(str(error),))
 
 
 def _sel(raw: Mapping[str, Any], text: str, node: str, name: str) -> Part:

@@ -7,7 +7,15 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from fleet_runner.core.checks.parsers import dcgm_text, ipmi_sel, nvme_text, perfquery, smart_text, torch_watchdog
+from fleet_runner.core.checks.parsers import (
+    dcgm_text,
+    ipmi_sel,
+    nvme_text,
+    perfquery,
+    sel_exports,
+    smart_text,
+    torch_watchdog,
+)
 from fleet_runner.core.checks.parsers.dcgm_health import HEADER
 from fleet_runner.core.checks.parsers.smi_text import HEAD
 from fleet_runner.core.checks.pasted import collectives, counters, documents, fabric_journal, tables
@@ -101,6 +109,10 @@ def _redfish(text: str) -> list[str]:
     return [log, *(each for each in found if each not in single)]
 
 
+def _of_bmc(text: str) -> list[str]:
+    return [text] if sel_exports.begins(text) else []
+
+
 def _of_smart(raw: dict[str, Any]) -> bool:
     return "smartctl" in raw or "nvme_smart_health_information_log" in raw or "critical_warning" in raw
 
@@ -121,6 +133,7 @@ FORMS: tuple[Form, ...] = (
     Form("dcgmi health -c", lambda text: until_prompt(text, dcgm_text.HEALTH), tables.health_watch),
     Form("Redfish LogEntries", _redfish, documents.redfish),
     Form("ipmitool sel list, elist", _whole(ipmi_sel.LINE), documents.sel),
+    Form("BMC event logs (ipmitool sel -v, ipmi-sel, racadm, CSV)", _of_bmc, documents.sel_export),
     Form("smartctl -j, nvme smart-log -o json", lambda text: those(text, _of_smart, _SMART), documents.smart_json),
     Form("nvme smart-log", lambda text: until_prompt(text, nvme_text.HEAD), documents.nvme_plain),
     Form("smartctl -a", lambda text: until_prompt(text, smart_text.HEAD), documents.smart_plain),

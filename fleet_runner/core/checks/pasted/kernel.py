@@ -55,7 +55,7 @@ FOLLOWS = ("Data {", "Severity ")
 _CAUSE = re.compile(r"caused by previous Xid (\d{1,3})\b", re.ASCII)
 """What an Xid 45 of newer drivers says of the error that it cleans up after."""
 
-_MARKS = (" kernel:", " kernel - - -", '"_TRANSPORT"')
+_MARKS = (" kernel:", " kernel - - ", '"_TRANSPORT"')
 
 SAMPLE = 50_000
 """Characters of a text in which lines of a kernel without a mark are looked for."""

@@ -15,7 +15,7 @@ _ISO = r"\d{4}-\d\d-\d\dT[0-9:.+Z-]{8,30}"
 _OTHERS = r"[A-Z][a-z]{2} \d{4}-\d\d-\d\d [0-9:.]{8,18} [A-Z0-9+-]{1,6}|\d{9,11}\.\d{6}|\[ {0,12}\d{1,10}\.\d{6}\]"
 _HOST = re.compile(
     rf"(?:<\d{{1,3}}>)?(?:1 )?(?:{_SYSLOG}|{_ISO}|{_OTHERS}) (?P<host>[\w.-]{{1,255}}) "
-    r"(?:\w{1,8}\.\w{1,8} )?(?:(?P<kernel>kernel)(?::| - - -)|(?P<who>[A-Za-z][\w.@/-]{0,63})\[\d{1,10}\]:)",
+    r"(?:\w{1,8}\.\w{1,8} )?(?:(?P<kernel>kernel)(?::| - - [-\[])|(?P<who>[A-Za-z][\w.@/-]{0,63})\[\d{1,10}\]:)",
     re.ASCII,
 )
 _GATHERED = re.compile(
@@ -34,6 +34,14 @@ _RING = re.compile(
 """How dmesg begins a line, and the kernel's ring buffer."""
 
 
+_CONTAINER = re.compile(
+    r"\[(?:pod|container)/[^\]\s]{1,300}\] (?:\d{4}-\d\d-\d\dT[0-9:.+Z-]{8,36} )?"
+    r"|\d{4}-\d\d-\d\dT[0-9:.+Z-]{8,36} (?:stdout|stderr) [FP] ",
+    re.ASCII,
+)
+"""What kubectl logs --prefix and container runtimes put before a line."""
+
+
 class Line(NamedTuple):
     """A line without what others put around it. `who` is "kernel", a daemon's name, or "" where nobody is named."""
 
@@ -45,8 +53,10 @@ class Line(NamedTuple):
 def read(raw: str) -> Line:
     """Return a line of any log; the host is "" where it names none."""
     text = clean(raw[:LONGEST]).lstrip()
+    if found := _CONTAINER.match(text):
+        text = text[found.end() :]
     if text.startswith("{"):
-        return _journal(text)
+        return _json(text)
     host = ""
     if found := _GATHERED.match(text):
         host, text = found["host"], text[found.end() :]
@@ -55,14 +65,24 @@ def read(raw: str) -> Line:
     return Line(host, "kernel" if _RING.match(text) else "", text)
 
 
-def _journal(text: str) -> Line:
-    """Return an entry of `journalctl -o json` as the line that it stands for; a process' word is not the kernel's."""
+def _json(text: str) -> Line:
+    """Return the line that an entry of a journal, or of a container's log, stands for."""
     try:
-        entry = json.loads(text)
+        entry: dict[str, Any] = json.loads(text)
     except (ValueError, RecursionError):
         return Line("", "", "")
-    if not isinstance(entry, dict) or not isinstance(entry.get("MESSAGE"), str):
+    if isinstance(entry.get("MESSAGE"), str):
+        return _journal(entry)
+    told = entry.get("log")
+    if not isinstance(told, str) or told.lstrip().startswith("{"):
         return Line("", "", "")
+    node = entry.get("kubernetes")
+    line = read(told)
+    return line._replace(host=line.host or (_word(node, "host") if isinstance(node, dict) else ""))
+
+
+def _journal(entry: dict[str, Any]) -> Line:
+    """Return an entry of `journalctl -o json`; a process' word is not the kernel's."""
     host, kernel = _word(entry, "_HOSTNAME"), entry.get("_TRANSPORT") == "kernel"
     who = "kernel" if kernel else _word(entry, "_COMM") or _word(entry, "SYSLOG_IDENTIFIER") or "process"
     message = entry["MESSAGE"].replace("\n", " ")

@@ -243,5 +243,28 @@ def test_only_titles_that_name_both_ends_with_rows_below_make_a_table_of_cables(
     assert titled([(1, ["Pod 1"]), (4, titles), (5, row)])
     assert not titled([(1, titles)])
     assert not titled([(1, row), (2, row)])
-    assert not titled([(1, ["Device", "Port", "Device", "Port"]), (2, row)])
+    assert titled([(1, ["Device", "Port", "Device", "Port"]), (2, row)])
+    assert not titled([(1, ["Device", "Port", "Slot", "Port"]), (2, row)])
     assert not titled([])
+
+
+def test_rows_that_are_no_cable_are_left_out_and_told() -> None:
+    """A heading between cables, a number without a cable, a sum, and titles that stand on each page."""
+    titles, one, other = "Device A|Port A|Device B|Port B", "gpu-01|ib0|leaf-1|1", "gpu-02|ib0|leaf-1|2"
+    lines = [titles, "Rail 1 of 8|||", one, titles, "|||", "--|:-:|-|-", other, "Total|2||"]
+    sheet = read([(at, row.split("|")) for at, row in enumerate(lines, start=1)], "x")
+    assert [row.line for row in sheet.rows] == [3, 7]
+    assert sheet.skipped == ((2, "Rail 1 of 8"), (8, "Total, 2"))
+    numbered = ["No|Device A|Port A|Device B|Port B", f"1|{one}", "2||||", f"3|{other}"]
+    sheet = read([(at, row.split("|")) for at, row in enumerate(numbered, start=1)], "x")
+    assert [row.line for row in sheet.rows] == [2, 4]
+    assert sheet.skipped == ((3, "2"),)
+
+
+def test_a_cable_that_was_begun_is_no_heading() -> None:
+    """Nor is the last row, which may be cut."""
+    titles, one = "Device A|Port A|Device B|Port B", "rack 1 gpu|ib0|leaf-1|1"
+    assert "if the device above is meant, write it here too" in said(titles, one, "|ib1|leaf-2|1")
+    assert "a cable has two ends" in said(titles, one, "rack 1 gpu|||", "gpu-02|ib0|leaf-1|2", "gpu-02|ib1|leaf-2|2")
+    assert "a cable has two ends" in said(titles, one, "gpu-02|||", "gpu-02|ib0|leaf-1|2")
+    assert "a cable has two ends" in said(titles, one, "rail 2 of 8|||")

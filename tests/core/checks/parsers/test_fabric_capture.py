@@ -17,7 +17,7 @@ from fleet_runner.core.checks.parsers import (
     ufm_links,
 )
 from fleet_runner.core.checks.parsers.discovery import Discovery, FabricPort
-from fleet_runner.core.checks.parsers.fabric_capture import read
+from fleet_runner.core.checks.parsers.fabric_capture import begins, read
 from tests.core.checks.catalogue.judging import cuts, text_of
 from tests.examples import examples
 
@@ -234,3 +234,10 @@ def test_many_lines_without_an_end_do_not_hold_a_reader_up(line: str) -> None:
     for reader in READERS:
         with suppress(EvidenceError):
             reader(f"{line}\n" * 20_000 + line * 20_000)
+
+
+def test_what_a_tool_printed_of_a_fabric_is_known_by_its_lines() -> None:
+    """UFM's table may be somebody's design as well."""
+    assert all(map(begins, TEXTS.values()))
+    assert not begins(text_of("ufm/links.csv"))
+    assert not begins("Device A,Port A,Device B,Port B\ngpu-01,mlx5_0,leaf-1,1\n")

@@ -88,9 +88,15 @@ def test_switches_alone_are_half_of_the_fabric() -> None:
     """`--switches-only` tells of adapters from one end."""
     text = BY_NODE[BY_NODE.index("Switch: ") : BY_NODE.index("CA: gpu-02 mlx5_1")]
     with pytest.raises(
-        EvidenceError, match="told 7 links from one end only, the first at 'MF0;leaf-1:MQM9700/U1' port 1"
+        EvidenceError,
+        match=r"told 7 links from one end only, the first at 'MF0;leaf-1:MQM9700/U1' port 1.*\(--switches-only\)",
     ):
         whole(parse(text))
+    (first, *_), whole_text = parse(text).lonely, BY_NODE.splitlines()
+    spine = [line for line in whole_text if first.a.name not in line]
+    with pytest.raises(EvidenceError) as caught:
+        whole(parse("\n".join(line.replace("==(", "= (") if "CA" in line else line for line in spine)))
+    assert "--switches-only" not in str(caught.value)
 
 
 def test_a_port_before_any_heading_has_lost_its_beginning() -> None:

@@ -155,3 +155,14 @@ def test_words_in_braces_are_no_report() -> None:
     assert read("a {b} c\n{x\n").useless
     assert len(list(objects('{"a": 1}\n' * (MOST_OBJECTS + 9)))) == MOST_OBJECTS
     assert [value for value, _, _ in objects('x {y}\n{"a": 1}\n{"b": \n{"c": 2}\n')] == [{"a": 1}]
+
+
+def test_a_line_of_the_sel_that_cannot_be_read_is_said() -> None:
+    """A pipe within brackets is a part of the event, as for Dell's memory."""
+    lines = [
+        "   1 | 11/29/2026 | 03:12:01 | Memory #0x87 | Uncorrectable ECC (UnCorrectable ECC | DIMM_A1) | Asserted",
+        "   2 | 29.11.2026 | 03:13:01 | Power Supply PS2 Status | Failure detected | Asserted",
+    ]
+    found = read("\n".join([*lines, ""]))
+    assert asking(found) == {"sel.memory_uncorrectable": "TRIAGE"}
+    assert found.unsure[0].startswith("1 line of ipmitool sel cannot be read, the first: '2 | 29.11.2026 | ")

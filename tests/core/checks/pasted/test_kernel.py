@@ -284,3 +284,40 @@ def test_what_the_driver_says_without_an_xid_is_told_once() -> None:
     words = "NVRM: GPU0 _kgspIsHeartbeatTimedOut: Heartbeat timed out, timeout 5200"
     assert [each.finding.code for each in read(words).told] == ["gpu.driver_stuck"]
     assert [each.finding.code for each in read(words, XID.format(119)).told] == ["xid.119"]
+
+
+@pytest.mark.parametrize(
+    ("line", "host"),
+    [
+        (
+            f'<3>1 2026-11-30T03:12:01.123456+00:00 gpu-07 kernel - - [meta sequenceId="12"][a b="c"] {FALLEN}',
+            "gpu-07",
+        ),
+        (f"<3>1 2026-11-30T03:12:01Z gpu-07 kernel - - - {FALLEN}", "gpu-07"),
+        (f"[pod/dmesg-x/dmesg] [12345.678901] {FALLEN}", THIS_NODE),
+        (f"[pod/dmesg-x/dmesg] 2026-11-30T03:12:01.123456789Z [12345.678901] {FALLEN}", THIS_NODE),
+        (f"2026-11-30T03:12:01.123456789+00:00 stdout F [12345.678901] {FALLEN}", THIS_NODE),
+        (json.dumps({"log": f"[12345.678901] {FALLEN}\n", "stream": "stdout"}), THIS_NODE),
+        (json.dumps({"log": f"{FALLEN}\n", "kubernetes": {"host": "gpu-07"}}), "gpu-07"),
+    ],
+)
+def test_a_line_of_the_kernel_is_known_behind_what_syslog_and_containers_put_before_it(line: str, host: str) -> None:
+    found = read(line)
+    assert [(each.finding.code, each.node) for each in found.told] == [("xid.79", host)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        json.dumps([f"{FALLEN}"]),
+        json.dumps({"log": 7, "say": FALLEN}),
+        json.dumps({"log": json.dumps({"log": FALLEN})}),
+        json.dumps({"log": f"my-exporter: {FALLEN}"}),
+        f"2026-11-30T03:12:01Z gpu-07 exporter - - - {FALLEN}",
+    ],
+)
+def test_what_others_quote_of_the_kernel_is_none_of_its_lines(line: str) -> None:
+    logs = KernelLogs()
+    logs.feed(f"{line}\n")
+    found = logs.end()
+    assert found is None or found.told == ()

@@ -19,6 +19,16 @@ FORMS = (
 )
 
 _JSON = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
+_OBJECT = re.compile(r"\s*(?:\{|\[\s*(?:[{\[\]]|$))")
+"""How JSON begins: "[sudo] password for ops:" and "[root@ufm ~]# ibnetdiscover" are none."""
+
+_FOR_PEOPLE = re.compile(
+    r"Neighbor Device ID[ \t]|Device ID[ \t]+Local Intf|Loc PortID[ \t]|Local Interface[ \t]+Parent Interface"
+    r"|Remote ?Host[ \t]+Remote ?Port|^[ \t]*(?:Local )?Port id:|^Interface \S{1,60} detected \d{1,4} LLDP"
+    r"|^[ \t]*Interface:[ \t]+\S{1,80},[ \t]+via:|^[ \t]*lldp\.\S{1,80}\.via=",
+    re.MULTILINE | re.ASCII | re.IGNORECASE,
+)
+"""Tables and lists of neighbours for people to read: nothing tells whether rows are missing at their end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +68,8 @@ def begins(text: str) -> bool:
         body = printed(text)[1]
     except EvidenceError:  # of several devices
         return True
-    json = body.lstrip().startswith(("{", "[")) and not ufm_links.JSON.search(body)
-    return json or any(begins.search(body) for begins, _ in _TEXTS)
+    json = _OBJECT.match(body) and not ufm_links.JSON.search(body)
+    return bool(json) or any(form.search(body) for form in (*(begins for begins, _ in _TEXTS), _FOR_PEOPLE))
 
 
 def read(text: str) -> Heard:
@@ -74,6 +84,12 @@ def read(text: str) -> Heard:
     start = _JSON.search(body)
     if start is None:
         first = next((line.strip() for line in body.split("\n") if line.strip()), "")
+        people = _FOR_PEOPLE.search(body)
+        if people:
+            raise EvidenceError(
+                f"found {people[0].strip()[:60]!r}, a list of LLDP neighbours for people, which may be cut unseen;"
+                f" expected {FORMS}"
+            )
         raise EvidenceError(f"found {first[:80]!r}, expected {FORMS}" if first else f"it is empty, expected {FORMS}")
     found = _told(json_value(body[start.start() :], "what the device printed"), body)
     return Heard(device or found.device, found.neighbours)
@@ -92,5 +108,8 @@ def _told(root: Any, text: str) -> Heard:
     form = next((form for form in _FORMS if form.word in text and form.tells(root)), None)
     if form is None:
         keys = ", ".join(sorted(root)[:3]) if isinstance(root, dict) else ""
-        raise EvidenceError(f"found JSON with {keys[:80] or 'nothing of LLDP'}, expected {FORMS}")
+        raise EvidenceError(
+            f"found JSON with {keys[:80] or 'nothing of LLDP'}, expected {FORMS}; of an InfiniBand fabric UFM's"
+            " resources/links"
+        )
     return form.read(root)

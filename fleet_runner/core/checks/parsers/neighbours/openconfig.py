@@ -30,7 +30,7 @@ def begins(root: Any) -> bool:
 def read(root: Any) -> Heard:
     """Return what a device hears, and its own name where it was asked for more than its interfaces."""
     listed = [each for holder in holders(root, "interface") for each in entries(get(holder, "interface"))]
-    told = [(word(get(each, "name")), one) for each in listed for one in entries(get(each, "neighbors", "neighbor"))]
+    told = [(word(get(each, "name")), one) for each in listed for one in _listed(each)]
     states: dict[tuple[str, str], dict[str, Any]] = {}
     for interface, rest, value in _updates(root):
         if rest in _BELOW:
@@ -41,6 +41,11 @@ def read(root: Any) -> Heard:
     told += [(interface, words) for (interface, _), words in states.items()]
     own = [word(get(holder, "state", "system-name")) for holder in holders(root, "interfaces")]
     return Heard(next(filter(None, own), ""), tuple(_neighbour(*each) for each in told))
+
+
+def _listed(interface: Any) -> list[Any]:
+    """Nokia's SR Linux writes neighbours without the list's holder."""
+    return entries(get(interface, "neighbors", "neighbor") or get(interface, "neighbor"))
 
 
 def _neighbour(interface: str, told: Any) -> Neighbour:

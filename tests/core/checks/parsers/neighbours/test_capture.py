@@ -94,6 +94,8 @@ def test_a_form_is_told_by_its_content(text: str) -> None:
 def test_captures_of_a_fabric_are_none_of_neighbours(name: str) -> None:
     assert not begins(text_of(name))
     assert not begins("")
+    for prompt in ("[sudo] password for ops: ", "[root@ufm ~]# ibnetdiscover", "[ops@ufm ~]$ iblinkinfo -l"):
+        assert not begins(f"{prompt}\n{text_of('ibnetdiscover/plain.txt')}")
 
 
 @FORMS
@@ -169,6 +171,34 @@ def test_what_two_commands_printed_is_refused() -> None:
 )
 def test_what_is_no_capture_is_refused_with_what_was_found_and_expected(text: str, why: str) -> None:
     assert why in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Port       Neighbor Device ID    Neighbor Port ID\nEt1        gpu-01    eth0\n",
+        "Device ID      Local Intf    Hold-time  Capability  Port ID\ngpu-01   Eth1/1   120   S   eth0\n",
+        "Loc PortID     Rem Host Name    Rem Port Id\nethernet1/1/1    gpu-01     eth0\n",
+        "Local Interface    Parent Interface    Chassis Id     Port info\net-0/0/0   -   02:00   eth0\n",
+        "LocalPort  Speed  Mode     RemoteHost  RemotePort\nswp1       100G   Default  gpu-01      eth0\n",
+        "Chassis id: 0200.0000.0101\nPort id: eth0\nLocal Port id: Eth1/1\nSystem Name: gpu-01\n",
+        "Interface Ethernet1 detected 1 LLDP neighbors:\n",
+        "-----\nInterface:    swp1, via: LLDP, RID: 1, Time: 0 day\n  Chassis:\n    SysName:  gpu-01\n-----\n",
+        "lldp.swp1.via=LLDP\nlldp.swp1.chassis.name=gpu-01\n",
+    ],
+)
+def test_a_list_of_neighbours_for_people_is_refused_as_such(text: str) -> None:
+    """Not as no capture of an InfiniBand fabric."""
+    assert begins(text)
+    assert begins(f"leaf-01#show lldp neighbors\n{text}")
+    assert "a list of LLDP neighbours for people, which may be cut unseen; expected what lldpctl -f json" in said(
+        text
+    )
+
+
+def test_sr_linux_writes_neighbours_beside_its_interfaces() -> None:
+    told = [{"name": "ethernet-1/1", "neighbor": [{"id": "02:00", "system-name": "gpu-01", "port-id": "eth0"}]}]
+    assert read(json.dumps({"interface": told})).neighbours == (Neighbour("ethernet-1/1", "gpu-01", "eth0", ""),)
 
 
 @pytest.mark.parametrize(
