@@ -90,8 +90,8 @@ class Desk:
         return [(each.by, each.kind.value, each.reason) for each in self.store.intents(name)]
 
     def journal(self, name: str) -> list[str]:
-        """What stands in a device's journal."""
+        """What stands in a device's journal, its lines run together."""
         return [
-            row["comments"]
+            " ".join(row["comments"].split())
             for row in self.netbox.rows("extras/journal-entries", assigned_object_id=self.device(name))
         ]

@@ -11,6 +11,7 @@ from fleet_runner.lab.netbox.configuration import Options
 from fleet_runner.lab.netbox.installation import BEFORE
 from fleet_runner.lab.netbox.serving import why_not
 from fleet_runner.lab.netbox.starting import running
+from tests.netbox.live.plugged import RELEASE
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 3600
@@ -27,7 +28,7 @@ def test_the_live_suite_passes_on_a_release_before(version: str, tmp_path: Path)
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-q", "tests/netbox/live"],
             cwd=ROOT,
-            env={**os.environ, "NETBOX_URL": there.url, "NETBOX_TOKEN": there.token},
+            env={**os.environ, "NETBOX_URL": there.url, "NETBOX_TOKEN": there.token, RELEASE: version},
             capture_output=True,
             text=True,
             timeout=SECONDS,

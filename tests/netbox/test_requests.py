@@ -155,7 +155,7 @@ def test_what_is_no_node_is_answered_once_in_its_journal(desk: Desk) -> None:
     desk.now += 100.0
     desk.runner().visit(rung=True)
     [said] = desk.journal("leaf-1")
-    assert "alice in NetBox asks: hold (please).\nThis device is no node: nodes have the role gpu-server" in said
+    assert "alice in NetBox asks: hold (please). This device is no node: nodes have the role gpu-server" in said
     assert desk.stands("leaf-1") == ("", "")
     assert desk.store.refused_page_intents(desk.netbox.url) == ()
 

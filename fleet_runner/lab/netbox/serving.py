@@ -117,7 +117,8 @@ def _below(home: Home, own: Secrets) -> Iterator[tuple[Database, Child]]:
     with database.running(home.root / "postgresql.log") as server:
         port, password = ports.choose(1)[0], secrets.token_urlsafe(24)
         file = home.root / "redis.conf"
-        write(file, REDIS.format(port=port, password=password, folder=home.root), 0o600)
+        folder = json.dumps(str(home.root), ensure_ascii=False)  # quoted as Redis reads it: it may have a space
+        write(file, REDIS.format(port=port, password=password, folder=folder), 0o600)
         lay_down(home, own, server.home, (port, password))
         queue = start(["redis-server", str(file)], home.root / "redis.log", _environment(home))
         try:
@@ -175,7 +176,7 @@ def _wait(home: Home, own: Secrets, children: tuple[Child, ...]) -> None:
     until = time.monotonic() + START_SECONDS
     while _ask(own, "GET", "/login/")[0] != HTTPStatus.OK:
         if any(child.poll() is not None for child in children) or time.monotonic() > until:
-            raise LabError(f"NetBox did not start; read {home.root / 'gunicorn.log'} and worker.log beside it")
+            raise LabError(f"NetBox did not start; read gunicorn.log, worker.log and redis.log in {home.root}")
         time.sleep(0.2)
 
 

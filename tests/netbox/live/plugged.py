@@ -16,6 +16,9 @@ from fleet_runner.lab.netbox.starting import NetBox
 from tests.netbox.live.place import Place
 from tests.web.hall import Hall
 
+RELEASE = "NETBOX_VERSION"
+"""Names the release that the plugin is tried in, where that is not today's."""
+
 PASSWORD = "made-up-Pass-1"
 HEIGHT = 48
 

@@ -15,6 +15,8 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.access.roles import Role
 from fleet_runner.core.checks.evidence import ReadEnd, Reading
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.inventory.netbox.mirror.lines import comments
+from fleet_runner.core.lifecycle.runs import Entry
 from fleet_runner.core.lifecycle.spool import Evidence, Judged
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.lab.netbox.configuration import Options
@@ -23,7 +25,7 @@ from fleet_runner.lab.netbox.serving import why_not
 from fleet_runner.lab.netbox.starting import running
 from tests.netbox.live.conftest import started
 from tests.netbox.live.place import Place
-from tests.netbox.live.plugged import Front, Plugged, fill, tables
+from tests.netbox.live.plugged import RELEASE, Front, Plugged, fill, tables
 from tests.netbox_plugin.wheel import built
 from tests.secret import private
 from tests.web.conftest import browser  # noqa: F401  a fixture
@@ -59,13 +61,18 @@ def plugged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugged]:
             }
             lines = ('PLUGINS = ["netbox_fleet_runner"]', f"PLUGINS_CONFIG = {{'netbox_fleet_runner': {settings!r}}}")
             styled(folder / "netbox")
-            options = Options(packages=(str(built(folder / "wheel")),), configuration=lines)
+            options = Options(release(), (str(built(folder / "wheel")),), lines)
             with running(folder / "netbox", print, options) as netbox:
                 found = Plugged(netbox, Place(netbox.url, netbox.token), front, hall)
                 before = tables(folder / "netbox")
                 prepare(found, folder)
                 yield found
                 assert tables(folder / "netbox") == before
+
+
+def release() -> str:
+    """Return which NetBox it is."""
+    return os.environ.get(RELEASE, VERSION)
 
 
 def compared(store: Store, name: str) -> None:
@@ -103,7 +110,7 @@ def pinned(folder: Path) -> Path:
 
 def styled(folder: Path) -> None:
     """Collect the one static file that NetBox itself draws racks with."""
-    (style,) = environment(VERSION).parent.glob("lib/python3*/site-packages/netbox/_data/**/rack_elevation.css")
+    (style,) = environment(release()).parent.glob("lib/python3*/site-packages/netbox/_data/**/rack_elevation.css")
     (folder / "static").mkdir(parents=True)
     (folder / "static" / style.name).write_bytes(style.read_bytes())
 
@@ -192,6 +199,25 @@ def test_a_ticket_leads_to_its_page(plugged: Plugged, page: Page) -> None:
     expect(panel).to_contain_text(ticket.title)
     if folder := os.environ.get(SHOTS):
         panel.screenshot(path=f"{folder}/netbox-plugin.png")
+    row = panel.locator("[data-fleet=brief] li").first
+    assert row.evaluate("row => { row.append('x'.repeat(400)); return row.scrollWidth <= row.clientWidth }")
+
+
+def test_a_long_sentence_of_the_journal_is_seen_whole(plugged: Plugged, page: Page) -> None:
+    """NetBox shows an entry's block as it is, and what is longer than a line only to who scrolls."""
+    place, number = plugged.place, plugged.devices[OTHER]
+    (asker,) = [row["id"] for row in place.rows("users/users") if row["username"] == ASKER]
+    may = {"name": "reads journals", "actions": ["view"], "users": [asker], "object_types": ["extras.journalentry"]}
+    place.ask("POST", "users/permissions", json=may)
+    sentence = f"Burn-in found a fault; it is not retried, a person decides. {'GPU 0000:d1:00.0 reached 78%. ' * 20}"
+    said = comments(Entry(1, OTHER, NOW, "condition", sentence, "runner"))
+    about = {"assigned_object_type": "dcim.device", "assigned_object_id": number}
+    place.ask("POST", "extras/journal-entries", json={**about, "kind": "warning", "comments": said})
+    page.goto(f"{plugged.netbox.url}{plugged.page(OTHER)}journal/")
+    block = page.locator(".rendered-markdown pre")
+    expect(block).to_contain_text("a person decides.")
+    shot(page, "netbox-journal")
+    assert block.evaluate("block => block.scrollWidth <= block.clientWidth")
 
 
 def test_no_other_device_has_a_panel(plugged: Plugged, page: Page) -> None:

@@ -13,7 +13,7 @@ from fleet_runner.core.inventory.netbox.custom_fields import REQUESTS
 from fleet_runner.core.inventory.records import NODE_ROLES
 from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.core.lifecycle.states import State
-from fleet_runner.core.tickets.trackers.inert import cut, markdown
+from fleet_runner.core.tickets.trackers.inert import cut, netbox
 
 SOMEONE = "someone"
 
@@ -130,7 +130,7 @@ def mark(intent: PageIntent) -> str:
 def told(intent: PageIntent, why: str) -> str:
     """Return the journal's entry that refuses a request, as a block that nothing that people typed breaks out of."""
     words = f"{intent.by} asks: {intent.kind}{f' ({intent.reason})' if intent.reason else ''}.\n{why}"
-    return f"{markdown(words)}\n<!-- {mark(intent)} -->"
+    return f"{netbox(words)}\n<!-- {mark(intent)} -->"
 
 
 def _sets(change: Change) -> bool:

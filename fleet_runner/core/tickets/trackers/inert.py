@@ -5,6 +5,7 @@ even there, or in a title; people do not see it.
 """
 
 import re
+from textwrap import wrap
 from typing import Any
 
 from fleet_runner.core.base.printable import printable
@@ -13,6 +14,9 @@ BREAK = "\u200b"
 """Zero-width space."""
 
 CUT = " …"
+
+NETBOX_COLUMNS = 80
+"""Characters that fit into a line of a device's journal in NetBox, whose table scrolls sideways beyond."""
 
 _REFERENCE = re.compile(r"([@#!~%&$])(?=[\w\[{])")
 """How GitHub and GitLab begin a mention of people, issues, merge requests, labels, milestones, epics and snippets."""
@@ -44,6 +48,13 @@ def markdown(text: str) -> str:
     longest = max((len(found) for found in _FENCES.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}text\n{printable(text)}\n{fence}"
+
+
+def netbox(text: str) -> str:
+    """Return text as a block for NetBox's journals, in lines that fit; a longer word stays whole, to be copied."""
+    lines = printable(text).split("\n")
+    fitting = (wrap(each, NETBOX_COLUMNS, break_long_words=False, break_on_hyphens=False) or [""] for each in lines)
+    return markdown("\n".join(each for some in fitting for each in some))
 
 
 def wiki(text: str) -> str:

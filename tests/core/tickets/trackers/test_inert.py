@@ -1,6 +1,7 @@
 """Hostile text in trackers: nothing mentions, links or runs."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -28,10 +29,10 @@ def test_a_title_is_one_line_that_mentions_nobody_and_links_nowhere(text: str) -
     assert not re.search(r"(?i)://|www\.|mailto:", title)
 
 
-@given(HOSTILE)
-def test_nothing_leaves_a_fenced_block(text: str) -> None:
+@given(HOSTILE, st.sampled_from([inert.markdown, inert.netbox]))
+def test_nothing_leaves_a_fenced_block(text: str, block: Callable[[str], str]) -> None:
     """Its fence is longer than any in it."""
-    first, *inside, last = inert.markdown(text).split("\n")
+    first, *inside, last = block(text).split("\n")
     assert first == f"{last}text"
     assert set(last) == {"`"}
     assert not any(line.strip().startswith(last) for line in inside)
@@ -55,6 +56,14 @@ def test_a_document_holds_text_alone(blocks: list[str]) -> None:
         (text,) = block["content"]
         assert (block["type"], text["type"], set(text)) == ("codeBlock", "text", {"type", "text"})
         assert text["text"]
+
+
+@given(st.lists(st.text("ab-1\n", min_size=1, max_size=120), max_size=12))
+def test_lines_of_netboxs_journal_fit_unless_a_word_does_not(words: list[str]) -> None:
+    """No word is lost or broken, so what is copied from there is what was written."""
+    _, *lines, _ = inert.netbox(" ".join(words)).split("\n")
+    assert " ".join(lines).split() == " ".join(words).split()
+    assert all(len(line) <= inert.NETBOX_COLUMNS or " " not in line for line in lines)
 
 
 @given(HOSTILE)

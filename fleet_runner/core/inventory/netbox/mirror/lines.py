@@ -10,7 +10,7 @@ from hashlib import sha256
 
 from fleet_runner.core.lifecycle.runs import Entry
 from fleet_runner.core.lifecycle.states import SERVING, State
-from fleet_runner.core.tickets.trackers.inert import cut, markdown
+from fleet_runner.core.tickets.trackers.inert import cut, netbox
 
 KINDS = ("transition", "condition", "intent", "ticket", "case", "wipe", "identity", "netbox")
 """Kinds of a node's history that are told; runs and steps of boots come by the thousand and say less."""
@@ -40,7 +40,7 @@ def comments(entry: Entry) -> str:
     """Return an entry's text: the sentence, who and when, as a block that nothing from a node breaks out of."""
     at = datetime.fromtimestamp(entry.at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     moved = f", {entry.state} → {entry.to}" if entry.to is not None else ""
-    said = markdown(f"{cut(entry.sentence, LONGEST)}\n{cut(entry.by, LONGEST_NAME)}, {at}{moved}")
+    said = netbox(f"{cut(entry.sentence, LONGEST)}\n{cut(entry.by, LONGEST_NAME)}, {at}{moved}")
     return f"{said}\n<!-- {MARKED} {mark(entry)} -->"
 
 

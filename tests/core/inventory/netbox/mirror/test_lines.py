@@ -27,6 +27,13 @@ def test_an_entry_says_what_who_and_when() -> None:
     assert "ada, 2025-11-22 20:14:50 UTC, verify → triage" in comments(MOVE)
 
 
+def test_a_long_sentence_stands_in_lines_that_fit_and_who_and_when_in_the_last() -> None:
+    sentence = "Burn-in found a fault; it is not retried, a person decides. gpu_burn: GPU 0000:d1:00.0 reached 40201."
+    _, first, second, last, *_ = comments(replace(LINE, sentence=sentence)).split("\n")
+    assert f"{first} {second}" == sentence
+    assert last == "ada, 2025-11-22 20:14:50 UTC"
+
+
 @pytest.mark.parametrize(
     ("entry", "colour"),
     [
