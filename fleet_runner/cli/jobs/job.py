@@ -101,5 +101,5 @@ def answered(record: Record, paths: list[Path], known: Nowhere, now: float) -> A
     events, nodes, reach = known.about(job)
     reach = replace(reach, progress=told.progress, unsure=(*record.notes, *told.unsure, *reach.unsure))
     answer = decide(job, (*record.events, *events, *told.events, *evidence.of_logs(logs, job)), reach)
-    speed = slowdown.Evidence(straggler.find(logs.dumps), slow_ranks.compare(logs.times, job), nodes)
+    speed = slowdown.Evidence(straggler.find(logs.dumps), slow_ranks.compare(logs.times, job, told.ahead), nodes)
     return slowdown.answered(answer, speed)

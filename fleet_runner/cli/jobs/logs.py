@@ -129,7 +129,7 @@ def _bytes(path: Path) -> bytes:
 def _text(path: Path, logs: Logs, ended: float, *, alone: bool) -> None:
     label, year = str(path) if path != STDIN else "standard input", datetime.fromtimestamp(ended, UTC).year
     output = JobOutput(label, year, _rank(path), ended=ended, source=_source(path))
-    times = TimeLines(logs.times, year, _rank(path))
+    times = TimeLines(logs.times, year, _rank(path), label=label)
     downs = LinkDowns("" if alone or path == STDIN else path.name.partition(".")[0])
 
     def beside(text: str) -> None:
