@@ -31,7 +31,8 @@ _APART = frozenset({"local", "node", "group", "machine", "host"})
 _TORCHRUN = re.compile(r"attempt_\d{1,6}/(?P<local>\d{1,4})/(?:stdout|stderr)\.log(?:\.gz)?", re.ASCII)
 """Where torchrun writes what a process says (--log-dir), in a folder that is named by its rank on its node."""
 _SERIES = b'"resultType"'
-_KEYS = (b'"pg_config"', b'"nccl_version"', b'"comm_lib_version"')
+_KEYS = (b'"pg_config"', b'"nccl_version"', b'"comm_lib_version"', b'"collective_seq_id"')
+"""What stands at the beginning of a dump as JSON: its keys are sorted, so older releases begin with the records."""
 
 
 @dataclass
