@@ -13,8 +13,6 @@ from pathlib import Path
 
 from fleet_runner.cli.jobs.evidence import Nowhere
 from fleet_runner.cli.jobs.job import answered
-from fleet_runner.core.jobs.cause import Reach
-from fleet_runner.core.jobs.event import Event
 from fleet_runner.core.jobs.job import Job
 from fleet_runner.core.jobs.node_measures import NodesCompared, compare
 from fleet_runner.core.jobs.record import Record
@@ -27,10 +25,10 @@ class Swept(Nowhere):
     def __init__(self, made: SlowJob) -> None:
         self._made = made
 
-    def about(self, job: Job) -> tuple[tuple[Event, ...], NodesCompared, Reach]:
+    def compared(self, job: Job) -> NodesCompared:
         """Return how its nodes differ."""
         del job
-        return (), compare(self._made.looks, self._made.types), Reach()
+        return compare(self._made.looks, self._made.types)
 
 
 def held_by(made: SlowJob, known: Nowhere) -> str:

@@ -36,8 +36,8 @@ PreemptMode=CANCEL
 SchedulerParameters=sched_interval=1
 KillWait=2
 MpiDefault=none
-NodeName={nodes[0]} NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs={cpus} State=UNKNOWN
-NodeName={nodes[1]} NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs={cpus} State=UNKNOWN
+NodeName={nodes[0]} NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs={cpus} RealMemory=500 State=UNKNOWN
+NodeName={nodes[1]} NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs={cpus} RealMemory=500 State=UNKNOWN
 PartitionName=tenants Nodes=ALL Default=YES PriorityTier=10 PreemptMode=OFF
 PartitionName=idle Nodes=ALL PriorityTier=1 PreemptMode=CANCEL GraceTime=0
 """

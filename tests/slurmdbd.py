@@ -44,8 +44,8 @@ needed = pytest.mark.skipif(
 
 
 @contextlib.contextmanager
-def running(folder: Path) -> Iterator[slurm.Cluster]:
-    """Bring up a cluster that keeps accounts; whatever fails, every daemon is ended by its own id."""
+def running(folder: Path, more: str = "") -> Iterator[slurm.Cluster]:
+    """Bring up a cluster that keeps accounts, with more lines in slurm.conf; each daemon is ended by its own id."""
     port = slurm.free_port()
     values = {"folder": folder, "host": socket.gethostname().partition(".")[0], "user": getpass.getuser()}
     folder.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ def running(folder: Path) -> Iterator[slurm.Cluster]:
         environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf"), "MYSQL_UNIX_PORT": str(at)}
         with _daemon(["slurmdbd", "-D"], folder / "slurmdbd.out", environment):
             until(partial(_listens, port), "slurmdbd listens")  # a first slurmctld that finds none gives up
-            with slurm.running(folder, more=ACCOUNTS.format(**values, port=port)) as cluster:
+            with slurm.running(folder, more=ACCOUNTS.format(**values, port=port) + more) as cluster:
                 yield cluster
 
 

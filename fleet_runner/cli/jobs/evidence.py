@@ -30,10 +30,15 @@ class Nowhere:
         """Return an empty job: nobody can be asked about one."""
         return Record(Job(job_id, (), 0.0))
 
-    def about(self, job: Job) -> tuple[tuple[Event, ...], NodesCompared, Reach]:
+    def about(self, job: Job) -> tuple[tuple[Event, ...], Reach]:
         """Return nothing."""
         del job
-        return (), NodesCompared(), Reach()
+        return (), Reach()
+
+    def compared(self, job: Job) -> NodesCompared:
+        """Return that nothing was compared."""
+        del job
+        return NodesCompared()
 
     def keep(self, answer: Answer, now: float) -> None:
         """Keep nothing."""
@@ -52,12 +57,15 @@ class OfFleet(Nowhere):
 
         return jobs.read(self._settings, job_id)
 
-    def about(self, job: Job) -> tuple[tuple[Event, ...], NodesCompared, Reach]:
-        """Return what the store knows of a job's nodes in its time, how they differ, and what was done about it."""
-        found = self._store.known_of_job(job.nodes, job.begun, job.ended if job.ended is not None else time.time())
+    def about(self, job: Job) -> tuple[tuple[Event, ...], Reach]:
+        """Return what the store knows of a job's nodes in its time, and what was done about it."""
+        found = self._store.known_of_job(job.nodes, job.begun, _until(job))
         acts = tuple(dict.fromkeys(each.sentence for each in known.done(found)))
-        compared = node_measures.compare(found.measured, {node.name: node.device_type for node in found.nodes})
-        return known.events(found), compared, Reach(unsure=found.left_out, done=acts)
+        return known.events(found), Reach(unsure=found.left_out, done=acts)
+
+    def compared(self, job: Job) -> NodesCompared:
+        """Return how a job's nodes differ by what sweeps measured in its time."""
+        return node_measures.compare(*self._store.measured_of_job(job.nodes, job.begun, _until(job)))
 
     def keep(self, answer: Answer, now: float) -> None:
         """Keep an answer; where the store takes none, say so: it was printed all the same."""
@@ -65,6 +73,10 @@ class OfFleet(Nowhere):
             self._store.keep_answer(answer, now, whoami())
         except StoreError as error:
             errors.print(printable(f"warning: the answer is not kept: {error}"), markup=False, soft_wrap=True)
+
+
+def _until(job: Job) -> float:
+    return job.ended if job.ended is not None else time.time()
 
 
 @contextmanager

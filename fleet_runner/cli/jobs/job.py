@@ -98,8 +98,11 @@ def answered(record: Record, paths: list[Path], known: Nowhere, now: float) -> A
         job = replace(found, begun=job.begun, ended=job.ended) if job.begun else found
     job = placed(job, logs.outputs)
     told = said(job, logs.outputs, timed=bool(record.job.begun))
-    events, nodes, reach = known.about(job)
+    events, reach = known.about(job)
     reach = replace(reach, progress=told.progress, unsure=(*record.notes, *told.unsure, *reach.unsure))
     answer = decide(job, (*record.events, *events, *told.events, *evidence.of_logs(logs, job)), reach)
-    speed = slowdown.Evidence(straggler.find(logs.dumps), slow_ranks.compare(logs.times, job), nodes)
+    if answer.origin is not None:
+        return answer
+    ranks = slow_ranks.compare(logs.times, job, told.ahead)
+    speed = slowdown.Evidence(straggler.find(logs.dumps), ranks, known.compared(job))
     return slowdown.answered(answer, speed)

@@ -31,7 +31,8 @@ _APART = frozenset({"local", "node", "group", "machine", "host"})
 _TORCHRUN = re.compile(r"attempt_\d{1,6}/(?P<local>\d{1,4})/(?:stdout|stderr)\.log(?:\.gz)?", re.ASCII)
 """Where torchrun writes what a process says (--log-dir), in a folder that is named by its rank on its node."""
 _SERIES = b'"resultType"'
-_KEYS = (b'"pg_config"', b'"nccl_version"', b'"comm_lib_version"')
+_KEYS = (b'"pg_config"', b'"nccl_version"', b'"comm_lib_version"', b'"collective_seq_id"')
+"""What stands at the beginning of a dump as JSON: its keys are sorted, so older releases begin with the records."""
 
 
 @dataclass
@@ -129,7 +130,7 @@ def _bytes(path: Path) -> bytes:
 def _text(path: Path, logs: Logs, ended: float, *, alone: bool) -> None:
     label, year = str(path) if path != STDIN else "standard input", datetime.fromtimestamp(ended, UTC).year
     output = JobOutput(label, year, _rank(path), ended=ended, source=_source(path))
-    times = TimeLines(logs.times, year, _rank(path))
+    times = TimeLines(logs.times, year, _rank(path), label=label)
     downs = LinkDowns("" if alone or path == STDIN else path.name.partition(".")[0])
 
     def beside(text: str) -> None:

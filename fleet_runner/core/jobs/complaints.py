@@ -70,6 +70,8 @@ COMPLAINTS = (
                "the program used NCCL wrongly: two ranks on one GPU, for instance"),
     _complaint(r"oom[_-]kill|Out Of Memory|OOMKilled|oom-killer", "job.oom", _SOFTWARE,
                "the kernel ended a process, because the memory that the job may use was full"),
+    _complaint(r"exceeded memory limit \(\d{1,18} > \d{1,18}\), being killed|Exceeded (?:job|step) memory limit",
+               "job.out_of_memory", _SOFTWARE, "Slurm ended it, because it used more memory than it had asked for"),
     _complaint(r"DataLoader worker \(pid(?:\(s\))? [\d, ]{1,200}\) "
                r"(?:is killed by signal: Killed|exited unexpectedly)"
                r"|ProcessExitedException",

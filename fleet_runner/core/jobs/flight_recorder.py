@@ -26,6 +26,9 @@ FRAMES = 3
 LONGEST = 300
 """Characters that are kept of a text."""
 
+LONGEST_MS = 1e12
+"""Milliseconds below which a duration is one: 30 years."""
+
 _VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})", re.ASCII)
 _RANKS = re.compile(r"\[\s*(?:\d{1,7}\s*(?:,\s*\d{1,7}\s*)*)?\]", re.ASCII)
 _NUMBERED = re.compile(r"(\d{1,6})(?:\.(?:json|pkl|pickle))?", re.ASCII)
@@ -59,6 +62,7 @@ class Entry:
     operations of the rank from 0, `collective` and `p2p` those of the group from 1; `operation` also counts each one
     of several that were sent off together. `name` is as PyTorch names it: "nccl:all_reduce", "nccl:send 1->2" with
     ranks within the group. Sizes are one tuple a tensor, times nanoseconds since 1970, None where it did not happen.
+    `duration_ms` is what the accelerator measured, None without TORCH_NCCL_ENABLE_TIMING.
     `retired`: the rank waits for it no longer, done or given up. `frames` are the caller's, innermost first.
     """
 
@@ -80,6 +84,7 @@ class Entry:
     started: int | None = None
     completed: int | None = None
     timeout_ms: int | None = None
+    duration_ms: float | None = None
     frames: tuple[Frame, ...] = ()
 
     @property
@@ -232,6 +237,7 @@ class _Reader:
             _number(row, "time_discovered_started_ns"),
             _number(row, "time_discovered_completed_ns"),
             _number(row, "timeout_ms"),
+            _duration(row),
             self.once(row.get("frames"), self.frames),
         )
 
@@ -299,6 +305,16 @@ def _number(row: Mapping[object, object], key: str) -> int | None:
     if type(value) is not int or not 0 <= value < 1 << 63:
         _wrong(key, value, "a whole number")
     return value if value or not key.startswith("time_") else None
+
+
+def _duration(row: Mapping[object, object]) -> float | None:
+    """Return how long an operation took on the accelerator, in milliseconds; None where it was not measured."""
+    value = row.get("duration_ms")
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LONGEST_MS:
+        _wrong("duration_ms", value, "milliseconds")
+    return float(value)
 
 
 def _needed(row: Mapping[object, object], key: str) -> int:

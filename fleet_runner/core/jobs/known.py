@@ -17,7 +17,6 @@ from fleet_runner.core.faults.signals.signal import Source
 from fleet_runner.core.firmware.flash import Flash
 from fleet_runner.core.jobs.event import Area, Event, Role
 from fleet_runner.core.jobs.kinds import kind, meaning
-from fleet_runner.core.jobs.node_measures import Measured
 from fleet_runner.core.lifecycle.runs import Entry, Node, Run, Ticket
 from fleet_runner.core.lifecycle.states import SERVING, STATES, Stage
 from fleet_runner.core.lifecycle.timeline import MACHINES
@@ -103,7 +102,6 @@ class Known:
     flashes: tuple[Flash, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     tickets: tuple[Ticket, ...] = ()
-    measured: tuple[Measured, ...] = ()
     left_out: tuple[str, ...] = ()
 
 

@@ -1,6 +1,6 @@
 """All that a job says itself, from every file that was given: whose rank is where, and what happened when."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -21,11 +21,15 @@ def placed(job: Job, outputs: Sequence[JobOutput]) -> Job:
 
 
 class Said(NamedTuple):
-    """What a job says itself: events at their true times, when it last made progress, and what is unsure."""
+    """What a job says itself: events at their true times, when it last made progress, and what is unsure.
+
+    `ahead` is by how many seconds each output's clock is ahead of UTC, by the output's label, where that is known.
+    """
 
     events: tuple[Event, ...]
     progress: float | None
     unsure: tuple[str, ...]
+    ahead: Mapping[str, int]
 
 
 def said(job: Job, outputs: Sequence[JobOutput], *, timed: bool = True) -> Said:
@@ -34,8 +38,11 @@ def said(job: Job, outputs: Sequence[JobOutput], *, timed: bool = True) -> Said:
     unsure: list[str] = []
     waits: dict[int, Wait] = {}
     progress: list[float] = []
+    clocks: dict[str, int] = {}
     for output in outputs:
         ahead = 0 if output.zoned or output.times is None else zone_of(*output.times, job)
+        if output.zoned or ahead or (output.times is not None and fits(*output.times, job)):
+            clocks[output.label] = ahead
         events = output.end(None if job.ended is None else job.ended + ahead)
         if not output.zoned and output.times is not None and not ahead:
             unsure += _assumed(output.label, output.times, job if timed else None)
@@ -55,7 +62,9 @@ def said(job: Job, outputs: Sequence[JobOutput], *, timed: bool = True) -> Said:
             waits.setdefault(rank, wait if wait.since is None else wait._replace(since=wait.since - ahead))
     found += _behind(waits)
     known = {_short(node): node for node in job.nodes}
-    return Said(tuple(_on_node(each, job, known) for each in found), max(progress, default=None), tuple(unsure))
+    return Said(
+        tuple(_on_node(each, job, known) for each in found), max(progress, default=None), tuple(unsure), clocks
+    )
 
 
 def _assumed(label: str, times: tuple[float, float], job: Job | None) -> Iterator[str]:

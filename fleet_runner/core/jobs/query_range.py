@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.jobs.rank_times import SECONDS, Measure, RankTimes, Whose
+from fleet_runner.core.jobs.rank_times import SECONDS, Measure, Moment, RankTimes, Whose
 
 NODES = ("node", "nodename", "Hostname", "hostname", "host", "instance")
 """Labels that name a node, the plainest first; an `instance` has a port behind it."""
@@ -35,8 +35,8 @@ def take(text: str, times: RankTimes, otherwise: str) -> None:
         measure = _measure(str(labels.get("__name__") or otherwise))
         scale = 1e-3 if _SHORT.search(measure.name) and measure.unit == SECONDS else 1.0
         whose = _whose(labels)
-        for value in _values(entry):
-            times.add(measure, whose, value * scale)
+        for at, value in _values(entry):
+            times.add(measure, whose, value * scale, Moment(at))
 
 
 def _entries(text: str) -> list[dict[str, Any]]:
@@ -68,15 +68,15 @@ def _whose(labels: dict[str, Any]) -> Whose:
     return Whose(number, re.sub(r":\d{1,5}$", "", node), part)
 
 
-def _values(entry: dict[str, Any]) -> list[float]:
-    """Return the numbers of a series; NaN, which Prometheus writes where there was nothing, is none."""
+def _values(entry: dict[str, Any]) -> list[tuple[float, float]]:
+    """Return the moments and numbers of a series; NaN, which Prometheus writes where there was nothing, is none."""
     pairs = entry.get("values", [entry.get("value")])
-    found: list[float] = []
+    found: list[tuple[float, float]] = []
     for pair in pairs if isinstance(pairs, list) else ():
         try:
-            value = float(pair[1])
+            at, value = float(pair[0]), float(pair[1])
         except (TypeError, ValueError, IndexError, KeyError):
             continue
-        if isfinite(value):
-            found.append(value)
+        if isfinite(at) and isfinite(value):
+            found.append((at, value))
     return found

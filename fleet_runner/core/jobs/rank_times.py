@@ -8,6 +8,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from fleet_runner.core.jobs.history import History
+
 KEPT = 100
 """Values of each rank that are kept, the newest."""
 
@@ -43,6 +45,13 @@ class Whose(NamedTuple):
     part: str = ""
 
 
+class Moment(NamedTuple):
+    """When a value was told, in epoch seconds; `label` is the output whose clock says so, "" where that is UTC."""
+
+    at: float
+    label: str = ""
+
+
 class Extreme(NamedTuple):
     """Of one report: which rank is slowest, and a fast one to compare it with, both in the measure's unit.
 
@@ -59,22 +68,32 @@ class Extreme(NamedTuple):
 class RankTimes:
     """What all files of a job tell.
 
-    `spreads` are the last smallest and largest time of a measure, where it is not told whose they are. `has_stages`:
-    the job has pipeline stages.
+    `histories` are of values that came with a time, over all of the job. `spreads` are the last smallest and largest
+    time of a measure, where it is not told whose they are. `has_stages`: the job has pipeline stages.
     """
 
     series: dict[tuple[Measure, Whose], deque[float]] = field(
         default_factory=dict[tuple[Measure, Whose], deque[float]]
     )
+    histories: dict[tuple[Measure, Whose], History] = field(default_factory=dict[tuple[Measure, Whose], History])
     extremes: dict[Measure, deque[Extreme]] = field(default_factory=dict[Measure, deque[Extreme]])
     spreads: dict[Measure, tuple[float, float]] = field(default_factory=dict[Measure, tuple[float, float]])
     has_stages: bool = False
 
-    def add(self, measure: Measure, whose: Whose, value: float) -> None:
-        """Keep a value, in the measure's unit; what took no time was not measured."""
+    def add(self, measure: Measure, whose: Whose, value: float, moment: Moment | None = None) -> None:
+        """Keep a value, in the measure's unit; what took no time was not measured.
+
+        Of a rank of which several outputs tell, the history is that of the last one.
+        """
         if value <= 0.0 or (len(self.series) >= MOST and (measure, whose) not in self.series):
             return
         self.series.setdefault((measure, whose), deque(maxlen=KEPT)).append(value)
+        if moment is None:
+            return
+        history = self.histories.get((measure, whose))
+        if history is None or history.label != moment.label:
+            history = self.histories[measure, whose] = History(moment.label)
+        history.add(moment.at, value)
 
     def add_extreme(self, measure: Measure, extreme: Extreme) -> None:
         """Keep what one report says."""

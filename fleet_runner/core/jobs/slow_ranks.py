@@ -5,11 +5,15 @@ each other within a layer. Otherwise ranks are compared.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median, quantiles
+from typing import NamedTuple
 
 from fleet_runner.core.base.plural import counted
+from fleet_runner.core.jobs import change_point
+from fleet_runner.core.jobs.change_point import Points
+from fleet_runner.core.jobs.history import History
 from fleet_runner.core.jobs.job import Job
 from fleet_runner.core.jobs.outliers import FEWEST, Floor, odd
 from fleet_runner.core.jobs.rank_times import SECONDS, Extreme, Measure, RankTimes, Whose
@@ -27,6 +31,12 @@ LEAST = 0.010
 LASTING = 0.5
 """Of its lead, a slow rank has so much left in all but a fifth of its values: a hiccup does not make one."""
 
+NONE = History("")
+"""Of values that came without times."""
+
+RECENT = 25
+"""Newest values of each rank that show who is slow now, and was not before."""
+
 SLOWER_THAN_FASTEST = 1.15
 """How many times as long as the fastest rank one takes at least, where the rank in the middle is not told."""
 
@@ -39,7 +49,7 @@ DIGITS = 100
 class SlowRank:
     """A rank that works longer: on which node, where it is known; in the unit of the measure, beside the others.
 
-    `of` says beside how many others.
+    `of` says beside how many others, `since` when it became slow; "" where it always was, or that is not clear.
     """
 
     rank: int | None
@@ -48,6 +58,7 @@ class SlowRank:
     own: float
     others: float
     of: str
+    since: str = ""
 
     @property
     def place(self) -> str:
@@ -59,7 +70,19 @@ class SlowRank:
     def sentence(self) -> str:
         """Say it."""
         own, others = amount(self.own, self.measure), amount(self.others, self.measure)
-        return f"{self.measure.name} {own} beside {others}{self.of}"
+        since = f", {self.since}" if self.since else ""
+        return f"{self.measure.name} {own} beside {others}{self.of}{since}"
+
+
+class Series(NamedTuple):
+    """The newest values of whom they are, and those with their times, thinned over all of the job.
+
+    `clock` is what these times are by.
+    """
+
+    values: Sequence[float]
+    points: Points
+    clock: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +101,13 @@ def amount(value: float, measure: Measure) -> str:
     return f"{value:,.2f} s" if value >= 1.0 else f"{value * 1000:,.3g} ms"
 
 
-def compare(times: RankTimes, job: Job) -> Compared:
-    """Return the ranks that hold others back, those that do so longest first."""
+def compare(times: RankTimes, job: Job, ahead: Mapping[str, int]) -> Compared:
+    """Return the ranks that hold others back, those that do so longest first.
+
+    `ahead` is by how many seconds the clock of each output is ahead of UTC, by its label, where that is known.
+    """
     step = _step(times)
-    by_measure = _by_measure(times, job)
+    by_measure = _by_measure(times, job, ahead)
     unsure: list[str] = []
     if times.has_stages and any(measure.is_work for measure in (*by_measure, *times.extremes, *times.spreads)):
         unsure.append("ranks of other pipeline stages have other work, so times of their work are not compared")
@@ -111,13 +137,19 @@ def compare(times: RankTimes, job: Job) -> Compared:
     return Compared(tuple(dict.fromkeys(names)), tuple(slow), tuple(filter(None, unsure)))
 
 
-def _by_measure(times: RankTimes, job: Job) -> dict[Measure, dict[Whose, Sequence[float]]]:
+def _by_measure(times: RankTimes, job: Job, ahead: Mapping[str, int]) -> dict[Measure, dict[Whose, Series]]:
     """Return the values of whom they are told, where there are enough, by measure."""
-    found: dict[Measure, dict[Whose, Sequence[float]]] = {}
+    found: dict[Measure, dict[Whose, Series]] = {}
     known = _known(job)
+    told = {"": 0, **ahead}
+    own = {history.label for history in times.histories.values()} - told.keys()
     for (measure, whose), values in times.series.items():
         if (whose.rank is not None or whose.node) and len(values) >= FEWEST_VALUES:
-            found.setdefault(measure, {})[_placed(whose, job, known)] = tuple(values)
+            history = times.histories.get((measure, whose), NONE)
+            is_own = history.label and own
+            points = history.points(0 if is_own else told[history.label])
+            mine = Series(tuple(values), points, "by the output's clock" if is_own else "UTC")
+            found.setdefault(measure, {})[_placed(whose, job, known)] = mine
     return found
 
 
@@ -142,7 +174,7 @@ def _placed(whose: Whose, job: Job, known: Mapping[str, str]) -> Whose:
     return whose._replace(node=known.get(_short(node), node))
 
 
-def _places(series: Mapping[Whose, Sequence[float]]) -> dict[str, list[Whose]]:
+def _places(series: Iterable[Whose]) -> dict[str, list[Whose]]:
     """Return whose values are compared as one: those of a node, where enough nodes are known; or of each rank."""
     nodes: dict[str, list[Whose]] = {}
     for whose in series:
@@ -154,12 +186,24 @@ def _places(series: Mapping[Whose, Sequence[float]]) -> dict[str, list[Whose]]:
 
 def _slowest(
     measure: Measure,
-    series: Mapping[Whose, Sequence[float]],
+    series: Mapping[Whose, Series],
     places: Mapping[str, Sequence[Whose]],
     step: float | None,
 ) -> SlowRank | None:
-    """Return who is slow all the time, by the slowest of each place."""
-    middles = {whose: median(values) for whose, values in series.items()}
+    """Return who is slow all the time, or in the newest values where it clearly became so."""
+    whole = _slow(measure, series, places, step)
+    if whole is not None:
+        return whole
+    newest = {whose: each._replace(values=each.values[-RECENT:]) for whose, each in series.items()}
+    recent = _slow(measure, newest, places, step)
+    return recent if recent is not None and recent.since else None
+
+
+def _slow(
+    measure: Measure, series: Mapping[Whose, Series], places: Mapping[str, Sequence[Whose]], step: float | None
+) -> SlowRank | None:
+    """Return who is slow in nearly all values, by the slowest of each place."""
+    middles = {whose: median(each.values) for whose, each in series.items()}
     pick = min if measure.is_low else max
     worst = {place: pick(mine, key=lambda whose: middles[whose]) for place, mine in places.items()}
     least = 0.0 if measure.unit != SECONDS else LEAST if step is None else MATTERS * step
@@ -169,7 +213,7 @@ def _slowest(
     if found is None:
         return None
     whose = worst[found.names[0]]
-    fifths = quantiles(series[whose], n=5)
+    fifths = quantiles(series[whose].values, n=5)
     nearest = fifths[-1] if measure.is_low else fifths[0]
     if abs(middles[whose] - found.others) * LASTING > (nearest - found.others) * (-1 if measure.is_low else 1):
         return None
@@ -177,7 +221,10 @@ def _slowest(
     count = counted(len(places) - len(found.names), f"other {one}")
     more = f", and {counted(len(found.names) - 1, f'more {one}')} likewise" if found.names[1:] else ""
     of = f" on the slowest ranks of {count}" if one == "node" and whose.rank is not None else f" on {count}"
-    return SlowRank(whose.rank, whose.node, measure, middles[whose], found.others, f"{of}{more}")
+    beside = [series[each].points for name, mine in places.items() if name != found.names[0] for each in mine]
+    change = change_point.find(series[whose].points, beside, middles[whose] / found.others)
+    since = "" if change is None else change.words(series[whose].clock)
+    return SlowRank(whose.rank, whose.node, measure, middles[whose], found.others, f"{of}{more}", since)
 
 
 def _last(measure: Measure, reports: Sequence[tuple[Whose, Extreme]]) -> list[SlowRank]:
@@ -198,11 +245,11 @@ def _last(measure: Measure, reports: Sequence[tuple[Whose, Extreme]]) -> list[Sl
     return [SlowRank(whose.rank, whose.node, measure, own, others, of)]
 
 
-def _alike(measure: Measure, series: Mapping[Whose, Sequence[float]]) -> str:
+def _alike(measure: Measure, series: Mapping[Whose, Series]) -> str:
     """Say that steps name nobody, once, for times of steps."""
     if measure.unit != SECONDS:
         return ""
-    middle = median(value for values in series.values() for value in values)
+    middle = median(value for each in series.values() for value in each.values)
     return (
         f"{measure.name} is about {amount(middle, measure)} on all of {counted(len(series), 'rank')}: in synchronous"
         " training all wait for the slowest one, so this names nobody; times of each rank's own work would"

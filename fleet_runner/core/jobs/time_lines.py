@@ -8,7 +8,7 @@ launcher's prefix with the rank or the node.
 import re
 
 from fleet_runner.core.jobs.lines import Line, read
-from fleet_runner.core.jobs.rank_times import Extreme, Measure, RankTimes, Whose
+from fleet_runner.core.jobs.rank_times import Extreme, Measure, Moment, RankTimes, Whose
 
 _NUMBER = r"\d{1,9}(?:,\d{3}){0,3}(?:\.\d{1,9})?"
 
@@ -60,12 +60,17 @@ MILLISECONDS = 1e-3
 class TimeLines:
     """One output as it is read, in pieces of whole lines; what it tells is added to `times`."""
 
-    def __init__(self, times: RankTimes, year: int, rank: int | None = None) -> None:
-        """Take where to add it, the year of the job's end, and the rank where one alone wrote the output."""
+    def __init__(self, times: RankTimes, year: int, rank: int | None = None, *, label: str = "") -> None:
+        """Take where to add it, the year of the job's end, and the rank where one alone wrote the output.
+
+        `label` is what the output is called: its clock may be that of any zone.
+        """
         self.found = False
         self._times = times
         self._year = year
         self._rank = rank
+        self._label = label
+        self._at: float | None = None
         self._block = ""
         self._timer = ""
         self._scores: dict[Whose, float] = {}
@@ -74,16 +79,23 @@ class TimeLines:
         """Take the next lines."""
         for raw in text.replace("\r", "\n").split("\n"):
             if self._block or any(each in raw for each in _HEADS):
-                line = read(raw, self._year)
+                line = self._read(raw)
                 if self._in_block(line.text) or self._head(line.text):
                     continue
             small = raw.lower()
             if any(each in small for each in _HINTS) and _NAMED.search(small):
-                self._named(read(raw, self._year))
+                self._named(self._read(raw))
 
     def end(self) -> None:
         """Take what the last lines began."""
         self._end_scores()
+
+    def _read(self, raw: str) -> Line:
+        """Return a line; its time is that of those after it which tell none, as the rows of a report."""
+        line = read(raw, self._year)
+        if line.at is not None and not line.yearless:
+            self._at = line.at
+        return line
 
     def _head(self, text: str) -> bool:
         """Take a line that begins a block, or is one by itself."""
@@ -166,7 +178,7 @@ class TimeLines:
 
     def _add(self, measure: Measure, whose: Whose, value: float) -> None:
         self.found = self.found or value > 0.0
-        self._times.add(measure, whose, value)
+        self._times.add(measure, whose, value, None if self._at is None else Moment(self._at, self._label))
 
 
 def _number(told: str) -> float:

@@ -1,5 +1,6 @@
 """One job from Slurm's accounts: by a sacct that answers as releases do, and by a real slurmdbd."""
 
+import os
 import subprocess
 import time
 from collections.abc import Iterator
@@ -9,8 +10,9 @@ import pytest
 
 from fleet_runner.adapters.schedulers import slurm_job
 from fleet_runner.core.base.errors import SchedulerError
+from fleet_runner.core.jobs.output import JobOutput
 from fleet_runner.core.jobs.record import Record
-from tests import slurmdbd
+from tests import slurm, slurmdbd
 from tests.slurm import Cluster
 from tests.waiting import until
 
@@ -142,3 +144,74 @@ def test_real_jobs_are_read_from_slurmdbd(cluster: Cluster) -> None:
     assert (found.job.state, found.job.restarts) == ("NODE_FAIL", 1)
     assert f"Slurm keeps 2 runs of job {again}, which was requeued" in found.notes[0]
     cluster.ask("scancel", again)
+
+
+MEMORY = Path("/sys/fs/cgroup/memory")
+CONSTRAINED = """
+SelectTypeParameters=CR_CPU_Memory
+DefMemPerNode=100
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=1
+"""
+GREEDY = "python3 -c 'import time; x = bytearray(300 << 20); time.sleep(60)'"
+
+
+@pytest.fixture
+def constrained(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Cluster]:
+    """A cluster whose jobs get the memory that they ask for, and no more; the parameter is who sees to that."""
+    if "cgroup" in request.param and not os.access(MEMORY / "memory.limit_in_bytes", os.W_OK):
+        pytest.skip(f"needs a memory controller of cgroup v1 at {MEMORY} that may be written to")
+    folder = tmp_path_factory.mktemp("slurm")
+    (folder / "cgroup.conf").write_text(
+        f"CgroupPlugin=cgroup/v1\nCgroupAutomount=no\nCgroupMountpoint={MEMORY.parent}\nConstrainRAMSpace=yes\n"
+    )
+    try:
+        with slurmdbd.running(folder, more=f"{CONSTRAINED}{request.param}\n") as found:
+            monkeypatch.setenv("SLURM_CONF", found.environment["SLURM_CONF"])
+            yield found
+    finally:
+        for node in slurm.NODES:
+            for left, _, _ in os.walk(MEMORY / f"slurm_{node}", topdown=False):
+                Path(left).rmdir()
+
+
+def ran_out(cluster: Cluster, tmp_path: Path, script: str) -> tuple[Record, str]:
+    """Return what Slurm's accounts tell of a job that takes more memory than it asked for, and its output."""
+    out = tmp_path / "slurm.out"
+    number = submit(cluster, "--nodes=1", "--nodelist=n1", "--mem=100", f"--output={out}", f"--wrap={script}")
+    return ended(number, "OUT_OF_MEMORY", "FAILED"), out.read_text().replace("slurmstepd-n1:", "slurmstepd:")
+
+
+def says(text: str) -> set[str]:
+    output = JobOutput("slurm.out", 2026)
+    output.feed(text)
+    return {each.code for each in output.end()}
+
+
+@pytest.mark.nightly
+@slurmdbd.needed
+@pytest.mark.parametrize("constrained", ["TaskPlugin=task/cgroup"], indirect=True)
+def test_the_kernel_ends_a_job_that_takes_more_memory_than_it_asked_for(constrained: Cluster, tmp_path: Path) -> None:
+    """A step of it, then its batch script: the first one fails by its exit code, and the step tells why."""
+    record, text = ran_out(constrained, tmp_path, f"srun {GREEDY}")
+    assert record.job.state == "FAILED"
+    assert [each.code for each in record.events] == ["job.out_of_memory", "job.failed"]
+    assert record.events[0].message == "its step 0 was ended because it used more memory than it had asked for"
+    assert "job.oom" in says(text)
+    record, text = ran_out(constrained, tmp_path, GREEDY)
+    assert record.job.state == "OUT_OF_MEMORY"
+    assert {each.code for each in record.events} == {"job.out_of_memory"}
+    assert "job.oom" in says(text)
+
+
+@pytest.mark.nightly
+@slurmdbd.needed
+@pytest.mark.parametrize("constrained", ["JobAcctGatherParams=OverMemoryKill"], indirect=True)
+def test_slurm_itself_ends_a_job_that_takes_more_memory_than_it_asked_for(
+    constrained: Cluster, tmp_path: Path
+) -> None:
+    """Without cgroups: its accounts tell of a signal, and only the output tells why."""
+    _, text = ran_out(constrained, tmp_path, f"srun {GREEDY}")
+    assert "job.out_of_memory" in says(text)

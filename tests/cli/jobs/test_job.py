@@ -17,6 +17,7 @@ from fleet_runner.core.inventory.records import Device
 from fleet_runner.core.jobs.event import Area
 from fleet_runner.lab.job_deaths import AREAS, Cause, death
 from tests.cli.conftest import Type
+from tests.core.jobs import nccl_dumps
 from tests.making import an_alarm
 
 Written = Callable[[Cause, int], str]
@@ -209,3 +210,16 @@ def test_dumps_of_real_jobs_name_the_rank(bare: Type, evidence: Path, case: str,
     said = bare("job", "--log", str(evidence / "flight_recorder" / case))
     assert said.code == code
     assert told in said.words
+
+
+@pytest.mark.parametrize("release", ["2.5", "2.10"])
+def test_dumps_of_nccl_as_json_are_known_by_what_they_begin_with(bare: Type, tmp_path: Path, release: str) -> None:
+    """In JSON of older releases the records come first, and everything else far behind them."""
+    done = [nccl_dumps.record(number) for number in range(1, 40)]
+    for rank in range(4):
+        mine = done if rank == 2 else [*done, nccl_dumps.record(40, state="started")]
+        text = nccl_dumps.written(mine, release, as_json=True)
+        (tmp_path / f"comm_lib_trace_rank_{rank}.json").write_bytes(text)
+    said = bare("job", "--log", ".")
+    assert "rank 2 never joined all_reduce 40" in said.words
+    assert said.err == ""

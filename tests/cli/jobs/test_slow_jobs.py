@@ -124,3 +124,30 @@ def test_files_alone_are_enough(typed: Type, tmp_path: Path, monkeypatch: pytest
     said = typed("job", "--log", "logs")
     assert said.err == ""
     assert "Slowed by one rank: rank 4 holds the others back: data_time 2.00 s beside 100 ms on 5 other" in said.words
+
+
+def test_since_when_a_node_is_slow_is_told_by_prometheus_and_by_an_output_of_another_zone(
+    typed: Type, store: Store, tmp_path: Path
+) -> None:
+    """Its clock is an hour ahead, and ends when the job did."""
+    swept(store)
+    begun = NOW - 7_200
+    lines: list[str] = []
+    series: dict[str, list[list[Any]]] = {node: [] for node in NODES}
+    for minute in range(120):
+        at = begun + 60 * minute
+        lines.append(f"{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(at + 3600))} step {minute} step_time: 2.1 s")
+        for rank, node in enumerate(NODES):
+            value = 1.9 if node == "gpu-02" and minute >= 90 else 1.2
+            series[node].append([at, str(value)])
+            lines.append(f"[rank{rank}]: data_time: {value} s")
+    (tmp_path / "job.out").write_text("\n".join(lines) + "\n")
+    result = [{"metric": {"node": node}, "values": values} for node, values in series.items()]
+    answer = {"status": "success", "data": {"resultType": "matrix", "result": result}}
+    (tmp_path / "before_barrier.json").write_text(json.dumps(answer))
+    words = ("job", "--node", ",".join(NODES), "--from", "2h", "--log")
+    said = typed(*words, "before_barrier.json")
+    since = time.gmtime(begun + 60 * 90)
+    told = f"since {time.strftime('%Y-%m-%d %H:%M UTC', since)}."
+    assert f"before_barrier 1.90 s beside 1.20 s on 5 other nodes, {told}" in said.words
+    assert f"data_time 1.90 s beside 1.20 s on 5 other ranks, {told}" in typed(*words, "job.out").words

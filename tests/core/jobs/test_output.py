@@ -56,6 +56,8 @@ def test_an_exception_of_one_rank_is_the_programs_own() -> None:
     [
         ("RuntimeError: CUDA error: uncorrectable ECC error encountered", "job.gpu_ecc", Area.HARDWARE, Role.CAUSE),
         ("RuntimeError: CUDA error: uncorrectable NVLink error detected", "job.nvlink", Area.HARDWARE, Role.CAUSE),
+        ("slurmstepd: error: StepId=1.0 exceeded memory limit (207085568 > 104857600), being killed",
+         "job.out_of_memory", Area.SOFTWARE, Role.CAUSE),
         ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB", "job.gpu_memory", Area.SOFTWARE,
          Role.CAUSE),
         ("RuntimeError: CUDA error: an illegal memory access was encountered", "job.gpu_program", Area.SOFTWARE,

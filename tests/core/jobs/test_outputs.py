@@ -33,21 +33,21 @@ def test_ranks_get_their_nodes_full_names() -> None:
     )
     job = placed(replace(JOB, ranks={1: "gpu-08.example.net"}), read)
     assert job.ranks == {0: "gpu-07.example.net", 1: "gpu-08.example.net"}
-    events, _, unsure = said(job, read)
+    events, _, unsure, _ = said(job, read)
     assert [(each.node, each.rank) for each in events] == [("gpu-07.example.net", 0)]
     assert unsure == ()
 
 
 def test_who_held_others_up_is_an_event_of_the_moment_the_waiting_began() -> None:
     """A rank without a timeout, or one in an earlier collective."""
-    events, _, _ = said(JOB, outputs("\n".join(watchdog(rank) for rank in (0, 1, 3))))
+    events, *_ = said(JOB, outputs("\n".join(watchdog(rank) for rank in (0, 1, 3))))
     (late,) = [each for each in events if each.code == complaints.BEHIND]
     assert (late.rank, late.role, late.at) == (2, Role.SYMPTOM, at("2026-11-28 02:10:04.5"))
 
 
 def test_ranks_that_called_different_collectives_are_the_programs_mistake() -> None:
     """No hardware turns an all-reduce into an all-gather."""
-    events, _, _ = said(JOB, outputs("\n".join((watchdog(0), watchdog(1, 1204, "ALLGATHER")))))
+    events, *_ = said(JOB, outputs("\n".join((watchdog(0), watchdog(1, 1204, "ALLGATHER")))))
     (apart,) = [each for each in events if each.code == complaints.MISMATCH]
     assert (apart.area, apart.role, apart.component) == (Area.SOFTWARE, Role.CAUSE, "collective 1204")
     assert apart.message == "ranks called different collectives as number 1204: ALLGATHER, ALLREDUCE"
@@ -65,15 +65,19 @@ def test_ranks_that_gave_different_sizes_are_the_programs_mistake() -> None:
 def test_local_time_is_brought_to_the_jobs_own() -> None:
     """An output that ends two hours after its job was written two hours east of UTC; one with a zone is left."""
     text = "2026-11-28 03:00:00 step 1\n2026-11-28 04:20:04 srun: error: gpu-07: task 1: Killed\n"
-    events, _, unsure = said(JOB, outputs(text, f"{watchdog(0)}\nno time: srun: error: gpu-08: task 2: Killed"))
+    events, _, unsure, ahead = said(
+        JOB, outputs(text, f"{watchdog(0)}\nno time: srun: error: gpu-08: task 2: Killed")
+    )
     assert [each.at for each in events if each.code == complaints.KILLED] == [at("2026-11-28 02:20:04"), ENDED]
     assert said(JOB, outputs(text)).progress == at("2026-11-28 01:00:00")
     assert unsure == (
         "log 0 tells no time zone; its clock is taken as UTC+2 h, because then it ends when the job did",
     )
-    events, _, unsure = said(JOB, outputs(text.replace("04:20:04", "04:20:04+02:00")))
+    assert ahead == {"log 0": 7_200, "log 1": 0}
+    events, _, unsure, ahead = said(JOB, outputs(text.replace("04:20:04", "04:20:04+02:00")))
     assert [each.at for each in events] == [at("2026-11-28 02:20:04")]
-    assert unsure == ()
+    assert (unsure, ahead) == ((), {"log 0": 0})
+    assert said(replace(JOB, ended=None), outputs(text)).ahead == {}
 
 
 def test_clocks_that_fit_no_zone_are_left() -> None:
@@ -92,7 +96,7 @@ def test_waits_without_times_have_none() -> None:
     """A watchdog's line whose time was cut off."""
     cut = watchdog(0).partition("] ")[2]
     read = outputs(f"{cut}\n{cut.replace('[Rank 0]', '[Rank 2]')}\n{cut.replace('[Rank 0]', '[Rank 3]')}")
-    events, _, _ = said(replace(JOB, ended=None), read)
+    events, *_ = said(replace(JOB, ended=None), read)
     assert {each.at for each in events} == {None}
 
 

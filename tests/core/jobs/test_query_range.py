@@ -43,6 +43,16 @@ def test_labels_say_whose_it_is(labels: dict[str, str], measure: Measure, whose:
     assert taken(answer(one(labels, "2", "NaN", "4"))) == {(measure, whose): [2 * scale, 4 * scale]}
 
 
+def test_values_are_kept_with_their_moments() -> None:
+    """In UTC."""
+    times = RankTimes()
+    take(answer(one({"node": "a"}, "2", "NaN", "4")), times, "steps")
+    (history,) = times.histories.values()
+    assert (history.label, history.points(0.0)) == ("", [(1_700_000_000.0, 2.0), (1_700_000_002.0, 4.0)])
+    entry = {"metric": {"node": "a"}, "values": [["NaN", "1"], [None, "2"]]}
+    assert taken(answer(entry)) == {}
+
+
 def test_one_value_of_a_query_is_taken_too() -> None:
     assert taken(answer({"metric": {"node": "a"}, "value": [1.0, "2.5"]}, kind="vector")) == {
         (Measure("steps", SECONDS), Whose(None, "a")): [2.5]

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet_runner.core.jobs import slow_ranks
 from fleet_runner.core.jobs.job import Job
-from fleet_runner.core.jobs.rank_times import Extreme, Measure, RankTimes, Whose
-from fleet_runner.core.jobs.slow_ranks import Compared, amount, compare
+from fleet_runner.core.jobs.rank_times import Extreme, Measure, Moment, RankTimes, Whose
+from fleet_runner.core.jobs.slow_ranks import Compared, amount
 from fleet_runner.core.jobs.time_lines import RTT, SCORED
 
 FORWARD = Measure("forward-compute")
@@ -17,6 +18,11 @@ STEP = Measure("step time", is_step=True)
 TOKENS = Measure("tps", "a second", is_step=True, is_low=True)
 PER_NODE = 4
 NOBODY = Job("", (), 0.0)
+
+
+def compare(times: RankTimes, job: Job) -> Compared:
+    """Return what comes of times that tell no moment."""
+    return slow_ranks.compare(times, job, {})
 
 
 def job(nodes: int) -> Job:
@@ -201,3 +207,38 @@ def test_amounts_are_short() -> None:
     clock = Measure("SM_CLOCK", "", is_low=True)
     assert [amount(each, FORWARD) for each in (2.0, 0.0351, 0.0004)] == ["2.00 s", "35.1 ms", "0.4 ms"]
     assert [amount(each, clock) for each in (1980.0, 1.234)] == ["1,980", "1.23"]
+
+
+def hours(label: str, since: int = 60) -> RankTimes:
+    """Return a time of each of 32 ranks a minute for two hours; from a minute on rank 9 takes twice as long."""
+    chance, found = random.Random(1), RankTimes()
+    for minute in range(120):
+        for rank in range(32):
+            slow = 2 if rank == 9 and minute >= since else 1
+            value = 0.7 * slow * chance.gauss(1, 0.02)
+            found.add(FORWARD, Whose(rank), value, Moment(60.0 * minute, label))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("label", "ahead", "since"),
+    [
+        ("", {}, "01:00 UTC"),
+        ("job.out", {"job.out": -3600}, "02:00 UTC"),
+        ("job.out", {"other": 0}, "01:00 by the output's clock"),
+    ],
+    ids=["its clock is UTC", "its clock is an hour behind", "its clock is not known"],
+)
+def test_since_when_a_rank_is_slow_is_told_by_a_clock(label: str, ahead: dict[str, int], since: str) -> None:
+    """It was slow for half of the time; its newest values show that it still is."""
+    (found,) = slow_ranks.compare(hours(label), job(8), ahead).slow
+    told = f"forward-compute 1.39 s beside 703 ms on the slowest ranks of 7 other nodes, since 1970-01-01 {since}"
+    assert found.sentence == told
+
+
+def test_who_is_slow_now_is_named_only_where_it_is_clear_since_when() -> None:
+    """For a few minutes it is not, nor where nobody tells a time."""
+    without = hours("")
+    without.histories.clear()
+    assert slow_ranks.compare(without, job(8), {}).slow == ()
+    assert slow_ranks.compare(hours("", since=118), job(8), {}).slow == ()

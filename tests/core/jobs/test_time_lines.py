@@ -112,6 +112,34 @@ def test_whose_a_time_is_may_not_be_told() -> None:
     assert series(times) == {("elapsed time per iteration", Whose()): [2.0]}
 
 
+def test_times_are_kept_with_the_moment_of_their_line_or_of_the_last_one_before_them() -> None:
+    """Rows of a report tell none; a line of PyTorch's C++ part tells no year, so it sets no clock."""
+    times = read(
+        "forward: 1.0 s",
+        "2026-11-28 23:00:00 iteration 1/ 5 | elapsed time per iteration (ms): 2000.0 |",
+        "times across ranks (ms):",
+        "  forward-compute:",
+        "     rank  0: 312.50",
+        "[rank1]:[I1128 23:30:00.000 x.cpp:1] forward: 1.0 s",
+        "[rank1]: 2026-11-28 23:01:00 forward: 1.0 s",
+    )
+    at = 1_795_906_800.0
+    told = {whose: history.points(0.0) for (_, whose), history in times.histories.items()}
+    assert told == {Whose(): [(at, 2.0)], Whose(0): [(at, 0.3125)], Whose(1): [(at, 1.0), (at + 60, 1.0)]}
+    assert all(history.label == "" for history in times.histories.values())
+
+
+def test_a_history_is_that_of_the_last_output_that_tells_of_a_rank() -> None:
+    """An output of the attempt before tells nothing about this one."""
+    times = RankTimes()
+    for label in ("attempt_0", "attempt_1"):
+        reader = TimeLines(times, 2026, 3, label=label)
+        reader.feed("2026-11-28 23:00:00 forward: 1.0 s\n")
+        reader.end()
+    (history,) = times.histories.values()
+    assert (history.label, len(history.points(0.0))) == ("attempt_1", 1)
+
+
 def test_pipeline_stages_are_known() -> None:
     head = "using world size: 8, data-parallel size: 2, tensor-model-parallel size: 1, pipeline-model-parallel size:"
     assert read(f"{head} 4").has_stages

@@ -21,6 +21,7 @@ from fleet_runner.adapters.store.schema.remedies import alarms, attempts
 from fleet_runner.adapters.store.tickets import tickets as ticket_records
 from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.jobs.known import OURS, Known
+from fleet_runner.core.jobs.node_measures import Measured
 from fleet_runner.core.schedules.retention import DAY
 
 CHUNK = 500
@@ -67,9 +68,19 @@ class KnownMethods:
                 pieces.read("flashes", _FLASHES, flash_rows.flash, since, until),
                 pieces.read("attempts", _ATTEMPTS, fault_rows.attempt, since, until),
                 ticket_records.of_nodes(connection, mine, since),
-                measured.read(connection, mine, since, until),
                 tuple(left_out),
             )  # fmt: skip
+
+    def measured_of_job(
+        self, names: Iterable[str], since: float, until: float
+    ) -> tuple[tuple[Measured, ...], dict[str, str]]:
+        """Return what sweeps measured of some nodes in a time, and the nodes' device types.
+
+        That is most of what the store has of a job, and only one that nothing ended needs it.
+        """
+        with self._database.one_moment(), self._database.read() as connection:
+            types = {node.name: node.device_type for node in nodes.some(connection, sorted(set(names)))}
+            return measured.read(connection, list(types), since, until), types
 
 
 def _alarm(row: Row[Any]) -> Alarm:

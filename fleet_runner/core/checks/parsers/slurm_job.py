@@ -38,6 +38,9 @@ LONGEST = 200_000
 _ASKED = re.compile(r"\d{1,10}(?:_\d{1,10}|\+\d{1,5})?", re.ASCII)
 _ROW = re.compile(r"\d{1,10}(?:[_+][^|.\s]{1,40})?(?:\.[\w+]{1,40})?\|", re.ASCII)
 _GPUS = re.compile(r"gres/gpu(?P<kind>:[^=,]{1,60})?=(?P<count>\d{1,8})", re.ASCII)
+OUT_OF_MEMORY = 125
+"""What Slurm gives for the signal of a step that ran out of memory (SIG_OOM); the kernel has no such signal."""
+
 _CODE = re.compile(r"(\d{1,3}):(\d{1,3})", re.ASCII)
 
 ENDS = {
@@ -250,6 +253,6 @@ def _event(row: Row, who: str) -> Event:
 
 
 def _ended(code: str) -> str:
-    """Say "1:0" and "0:9" in words; "" where nothing went wrong, or nothing is told."""
+    """Say "1:0" and "0:9" in words; "" where nothing went wrong, or nothing more is told than by the state."""
     found = _CODE.fullmatch(code)
-    return "" if found is None else ended(int(found[1]), int(found[2]))
+    return "" if found is None or int(found[2]) == OUT_OF_MEMORY else ended(int(found[1]), int(found[2]))

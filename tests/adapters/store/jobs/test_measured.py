@@ -33,7 +33,8 @@ def test_what_was_measured_in_its_time_is_read_the_newest_first(stocked: Store) 
     swept(stocked, 13_000.0, "xid")
     swept(stocked, 14_000.0, verdict=Verdict.SKIPPED)
     swept(stocked, 16_000.0, node="gpu-02")
-    found = stocked.known_of_job(["gpu-01"], BEGAN, ENDED).measured
+    found, types = stocked.measured_of_job(["gpu-01", "elsewhere"], BEGAN, ENDED)
+    assert types == {"gpu-01": "hgx"}
     assert [(each.node, each.check, each.at) for each in found] == [
         ("gpu-01", CLOCKS, 15_000.0),
         ("gpu-01", CLOCKS, 12_000.0),
@@ -47,5 +48,5 @@ def test_only_the_newest_looks_are_read(stocked: Store, monkeypatch: pytest.Monk
     monkeypatch.setattr(measured, "_NEWEST", measured._NEWEST.limit(2))
     for at in range(11_000, 19_000, 1_000):
         swept(stocked, float(at))
-    found = stocked.known_of_job(["gpu-01"], BEGAN, ENDED).measured
+    found, _ = stocked.measured_of_job(["gpu-01"], BEGAN, ENDED)
     assert [each.at for each in found] == [18_000.0, 17_000.0]

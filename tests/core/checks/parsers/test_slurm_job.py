@@ -161,6 +161,7 @@ def test_every_end_has_its_own_words(state: str, code: str, said: str) -> None:
 @pytest.mark.parametrize(("code", "said"), [
     ("0:0", ""), ("", ""), ("1:0", ": exit code 1"), ("0:11", ": signal 11 (SIGSEGV)"), ("0:99", ": signal 99"),
     ("137:0", ": exit code 137, which tells of signal 9 (SIGKILL)"), ("255:0", ": exit code 255"),
+    ("0:125", ""),
 ])  # fmt: skip
 def test_an_exit_code_is_said_in_words(code: str, said: str) -> None:
     assert ends(parse([row(State="FAILED", ExitCode=code)], "4711")) == [("job.failed", "", f"job 4711 failed{said}")]
