@@ -81,7 +81,7 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
         gpu.power_brake gpu.hw_slowdown gpu.hw_thermal_slowdown gpu.sw_thermal_slowdown gpu.clock_max_*
         gpu.application_clocks gpu.slow_clock gpu.power_cap gpu.remap_pending gpu.retirement_pending
         gpu.repair_pending gpu.driver_mismatch gpu.no_address gpu.fabric_recovering gpu.fabric_apart
-        gpu.fabric_cluster gpu.pcie_width
+        gpu.fabric_cluster gpu.pcie_width gpu.nic_affinity
         gpu.pcie_generation_max gpu.pcie_generation gpu.pcie_replays gpu.pcie_rollovers gpu.power_limit
         gpu.power_default gpu.module_limit gpu.retired_pages gpu.remapped_rows gpu.no_spare_rows gpu.worn
         gpu.sram_sources gpu.driver gpu.cuda gpu.vbios gpu.vbios_mixed gpu.inforom_image gpu.inforom

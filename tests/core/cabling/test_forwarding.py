@@ -105,6 +105,14 @@ def test_a_port_that_hears_somebody_is_known_by_what_it_hears() -> None:
     assert (found.verdicts.faults, found.learned, found.verdicts.matched) == ((), 0, len(HALL.links))
 
 
+def test_an_address_of_a_port_that_is_heard_elsewhere_tells_nothing() -> None:
+    """Of an address that somebody else took, say: its port is where LLDP hears it."""
+    rows = heard(HALL.links, HALL.switches, ("gpu-01",))
+    found = swept(HALL, rows, {}, {"leaf-0-0": (Learned("swp2", MACS[Port("gpu-00", "eth0")]),)})
+    assert (found.verdicts.faults, found.verdicts.doubts, found.learned) == ((), (), 0)
+    assert link(Port("gpu-01", "eth0"), Port("leaf-0-0", "swp2")) in found.verdicts.silent
+
+
 def test_a_port_at_which_two_are_heard_that_nobody_expects_is_not_decided_by_addresses() -> None:
     rows = heard(HALL.links, HALL.switches, ("gpu-00",))
     rows["leaf-0-0"] += [Neighbour("swp1", "stranger", "a", ""), Neighbour("swp1", "other", "b", "")]
