@@ -98,7 +98,9 @@ class Told:
         """Return the sentences in a node's journal, as they were written, oldest first."""
         number = self.standin.row("dcim/devices", name=node)["id"]
         rows = self.standin.rows("extras/journal-entries")
-        return [row["comments"].split("\n")[1] for row in rows if row["assigned_object_id"] == number]
+        blocks = [row["comments"].split("\n") for row in rows if row["assigned_object_id"] == number]
+        # Between the fences: the sentence, in lines that fit, and who and when.
+        return [" ".join(lines[1 : lines.index(lines[0].removesuffix("text"), 1) - 1]) for lines in blocks]
 
     def standing(self, of: str) -> str:
         """Return why one kind of news waits."""
