@@ -57,8 +57,8 @@ def _fault(device: str, links: tuple[Link, ...], why: str, witnesses: Collection
     ports = tuple(sorted(port for joined in links for port in joined))
     mine = some(sorted((port.interface for port in ports if port.device == device), key=natural))
     message = (
-        f"{device} is dark: it was not read ({why.rstrip('.')}), and none of {some(witnesses)} hears it, which hear "
-        f"other switches; missing at its end: {mine}."
+        f"{device} is dark: it was not read ({why.rstrip('.')}), and {some(witnesses)} hear other switches, but not "
+        f"this one; missing at its end: {mine}."
     )
     steps = (
         f"Go to {places.device(device)}: is it powered, are its cables seated?",

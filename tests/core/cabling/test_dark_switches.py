@@ -29,8 +29,8 @@ def test_a_leaf_that_is_off_is_one_fault_with_all_of_its_links() -> None:
     assert (fault.kind, fault.key, fault.subjects) == (Kind.DARK, "cabling/dark/leaf-0-0", ("leaf-0-0",))
     assert set(fault.expected) == {each for each in HALL.links if "leaf-0-0" in {each.a.device, each.b.device}}
     assert fault.message == (
-        f"leaf-0-0 is dark: it was not read ({SSH}), and none of spine-0, spine-1 hears it, which hear other "
-        "switches; missing at its end: swp1, swp2, swp3, swp4, swp33, swp34."
+        f"leaf-0-0 is dark: it was not read ({SSH}), and spine-0, spine-1 hear other switches, but not "
+        "this one; missing at its end: swp1, swp2, swp3, swp4, swp33, swp34."
     )
     assert fault.touches == 0
     assert (found.unread, found.mute, found.verdicts.silent) == ({}, frozenset(), ())
