@@ -16,15 +16,14 @@ import multiprocessing
 import os
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from foresight_night import name, opened
 from sqlalchemy import Connection, event, insert, text
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.engine.database import Database, connect
 from fleet_runner.adapters.store.schema.core import runs
 from fleet_runner.core.checks.catalogue import CHECKS, link_flaps
 from fleet_runner.core.inventory.records import Device
@@ -50,21 +49,6 @@ FROM bench_nodes JOIN bench_said said ON said.kind = CASE
     ELSE 0 END
 ORDER BY bench_nodes.number, said.place
 """)
-
-
-@contextmanager
-def opened(url: str) -> Iterator[Database]:
-    """Reach the database itself, past the store."""
-    database = connect(url)
-    try:
-        yield database
-    finally:
-        database.close()
-
-
-def name(number: int) -> str:
-    """Return a node's name."""
-    return f"gpu-{number:05d}"
 
 
 def observed(check: str) -> dict[str, Any]:

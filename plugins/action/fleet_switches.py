@@ -15,8 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 from ansible.plugins.action import ActionBase
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.cabling.port_commands import ports
-from fleet_runner.core.cabling.switches import NETWORK_OS, command, forwarding
+from fleet_runner.core.cabling.switches import NETWORK_OS, command, forwarding, ports
 from fleet_runner.core.checks.parsers import forwarding as table
 from fleet_runner.core.checks.parsers import switch_ports
 from fleet_runner.core.checks.parsers.neighbours import capture, several
@@ -202,14 +201,14 @@ def _own_ports(variables: Mapping[str, str], seconds: float) -> dict[str, Switch
         return f"expected its ansible_host and an {NETWORK_OS} of {known}, found {json.dumps(variables)[:120]}"
     until, said = time.monotonic() + seconds, dict[str, str]()
     try:
-        for first, (name, words) in zip((True, *[False] * len(commands)), commands.items(), strict=False):
+        for place, (name, words) in enumerate(commands.items()):
             try:
                 text, complaint, code = _said(_ssh(variables, host, words), max(1.0, until - time.monotonic()))
             except EvidenceError:
-                if first:
+                if place == 0:
                     raise
                 continue
-            if code and first:
+            if code and place == 0:
                 return f"ssh ended with {code}: {complaint or 'it said nothing'}"
             said[name] = "" if code else text
         return switch_ports.READERS[system](said)

@@ -1,6 +1,6 @@
-"""How an Ethernet switch is asked: one command for its LLDP neighbours, and one for learned addresses, over ssh.
+"""How an Ethernet switch is asked over ssh: for its LLDP neighbours, for learned addresses, and for its own ports.
 
-Which one, `ansible_network_os` of its config context says, in the words of Ansible's network collections.
+Which commands, `ansible_network_os` of its config context says, in the words of Ansible's network collections.
 """
 
 from fleet_runner.core.cabling.exempt import READY
@@ -32,6 +32,18 @@ FORWARDING = {
 """The second command, likewise, which prints what `parsers.forwarding` reads; a switch that refuses it is read. OS10
 and IOS XR print no JSON of it, and are not asked."""
 
+PORTS: dict[str, dict[str, str]] = {
+    "arista.eos.eos": {"interfaces": "show interfaces | json"},
+    "dellemc.enterprise_sonic.sonic": {
+        "status": "show interfaces status",
+        "pfc": "show pfc priority",
+        "watchdog": "show pfcwd stats",
+        "fec": "show interfaces counters fec-stats",
+    },
+    "nvidia.nvue.nvue": {"interfaces": "nv show interface -o json", "roce": "nv show qos roce -o json"},
+}
+"""Commands that print what `parsers.switch_ports` reads; the first one must succeed, what others tell stays open."""
+
 _SHORT = {name.rpartition(".")[2]: name for name in COMMANDS} | {"cumulus": "nvidia.nvue.nvue"}
 """Names without a collection, as Ansible knew them before there were any."""
 
@@ -44,6 +56,12 @@ def command(network_os: object) -> str:
 def forwarding(network_os: object) -> str:
     """Return the command that prints learned addresses, likewise."""
     return FORWARDING.get(_whole(network_os), "")
+
+
+def ports(network_os: object) -> tuple[str, dict[str, str]]:
+    """Return the whole name for a value of `ansible_network_os`, and its commands for the state of its ports."""
+    whole = _whole(network_os)
+    return whole, PORTS.get(whole, {})
 
 
 def _whole(network_os: object) -> str:

@@ -120,7 +120,7 @@ READERS: Mapping[str, Callable[[Mapping[str, str]], dict[str, SwitchPort]]] = {
     "dellemc.enterprise_sonic.sonic": sonic,
     "nvidia.nvue.nvue": nvue,
 }
-"""What reads the answers of a network operating system, by the names of `cabling.port_commands.PORTS`."""
+"""What reads the answers of a network operating system, by the names of `cabling.switches.PORTS`."""
 
 
 def written(ports: Mapping[str, Mapping[str, SwitchPort]], unread: Mapping[str, str]) -> dict[str, Any]:

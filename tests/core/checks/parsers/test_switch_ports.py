@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.cabling.port_commands import PORTS, ports
+from fleet_runner.core.cabling.switches import PORTS, ports
 from fleet_runner.core.checks.parsers.switch_ports import (
     READERS,
     STORMS,
