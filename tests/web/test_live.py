@@ -174,6 +174,7 @@ def test_an_open_page_says_that_it_is_old_and_when_it_is_not(
     with opened(browser, site) as page:
         page.goto(f"{site.url}/runs/{run.id}")
         expect(page.locator("#one .far")).to_contain_text("has not reported yet")
+        until(lambda: site.site.live.streams.total() == 1)
         renamed(hall.store, "runs", "elsewhere")
         expect(page.locator("#stale")).to_contain_text("The store cannot be read now", timeout=30_000)
         accessible(page)

@@ -120,6 +120,37 @@ def test_an_early_ctrl_c_prints_no_traceback(start: Start, module: str) -> None:
     assert "Traceback" not in command.said
 
 
+IGNORED = """
+import time
+import fleet_runner.cli
+from fleet_runner.__main__ import main
+
+class Part:
+    def __del__(self):
+        raise {error}
+
+def command():
+    Part()
+    time.sleep({seconds})
+
+fleet_runner.cli.main = command
+main()
+"""
+
+
+def test_a_ctrl_c_that_python_ignored_is_heard(start: Start) -> None:
+    """In a destructor, as in a callback while modules load, nothing can be raised."""
+    command = start((sys.executable, "-c", IGNORED.format(error="KeyboardInterrupt", seconds=PATIENCE)))
+    assert command.ends() == 130
+    assert command.said == ""
+
+
+def test_another_error_that_python_ignored_is_said(start: Start) -> None:
+    command = start((sys.executable, "-c", IGNORED.format(error="OSError('broken')", seconds=0)))
+    assert command.ends() == 0
+    assert "OSError: broken" in command.said
+
+
 def test_systemd_hears_that_it_is_ready_lives_and_ends(start: Start, tmp_path: Path) -> None:
     """At a real socket, as systemd has one; plays inherit nothing of it."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
