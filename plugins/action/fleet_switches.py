@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from fleet_runner.core.checks.parsers.forwarding import Learned
     from fleet_runner.core.checks.parsers.lldp import Neighbour
-    from fleet_runner.core.checks.parsers.switch_ports import SwitchPort
+    from fleet_runner.core.checks.parsers.port_states.port import SwitchPort
 
 DOCUMENTATION = r"""
 module: fleet_switches

@@ -3,7 +3,7 @@
 A node's own check compares the node's end with the same profile, so both ends are alike where both are as it says,
 and the end that differs is named. Between two switches, PFC says which one is right if all profiles want the same. A
 switch's MTU may be larger than a host's, and makers count other headers as part of it: only one that is too small for
-a host is told.
+a host is told. Where no profile says how large, one end that is less than half the other is.
 """
 
 from collections import defaultdict
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.port_spellings import respelled
-from fleet_runner.core.checks.parsers.switch_ports import SwitchPort
+from fleet_runner.core.checks.parsers.port_states.port import SwitchPort
 from fleet_runner.core.inventory.roce import RoceProfile
 
 SwitchPorts = Mapping[str, Mapping[str, SwitchPort]]
@@ -80,6 +80,7 @@ def unlike(
 ) -> Iterator[UnlikeEnds]:
     """Yield in what the ends of links between switches differ; at least one of the two is a leaf of RoCE ports."""
     priorities = {each.pfc for each in wanted.values()}
+    sized = any(each.mtu for each in wanted.values())
     for each in sorted(links):
         one, other = ports.get(each.a), ports.get(each.b)
         if one is None or other is None or leaves.isdisjoint({each.a.device, each.b.device}):
@@ -90,6 +91,8 @@ def unlike(
             off = [port.device for port, pfc in ((each.a, one.pfc), (each.b, other.pfc)) if pfc not in priorities]
             sure = off[0] if len(priorities) == len(off) == 1 else ""
             yield UnlikeEnds(each, "PFC", (_numbers(one.pfc), _numbers(other.pfc)), sure)
+        if not sized and one.mtu and other.mtu and 2 * min(one.mtu, other.mtu) < max(one.mtu, other.mtu):
+            yield UnlikeEnds(each, "MTU", (str(one.mtu), str(other.mtu)))
         if one.mbps and other.mbps and one.mbps != other.mbps:
             yield UnlikeEnds(each, "speed", (f"{one.mbps} Mb/s", f"{other.mbps} Mb/s"))
 

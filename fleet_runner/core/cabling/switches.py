@@ -33,13 +33,27 @@ FORWARDING = {
 and IOS XR print no JSON of it, and are not asked."""
 
 PORTS: dict[str, dict[str, str]] = {
-    "arista.eos.eos": {"interfaces": "show interfaces | json"},
+    "arista.eos.eos": {
+        "interfaces": "show interfaces | json",
+        "phy": "show interfaces phy detail | json",
+        "watchdog": "show priority-flow-control counters watchdog | json",
+    },
+    "cisco.nxos.nxos": {
+        "interfaces": "show interface | json",
+        "pfc": "show interface priority-flow-control",
+        "fec": "show interface fec",
+        "errors": "show interface counters errors | json",
+        "watchdog": "show queuing pfc-queue detail | json",
+    },
     "dellemc.enterprise_sonic.sonic": {
         "status": "show interfaces status",
         "pfc": "show pfc priority",
         "watchdog": "show pfcwd stats",
         "fec": "show interfaces counters fec-stats",
+        "wred": "show queue wredcounters",
     },
+    "dellemc.os10.os10": {"interfaces": "show interface | display-xml"},
+    "junipernetworks.junos.junos": {"interfaces": "show interfaces | display json | no-more"},
     "nvidia.nvue.nvue": {"interfaces": "nv show interface -o json", "roce": "nv show qos roce -o json"},
 }
 """Commands that print what `parsers.switch_ports` reads; the first one must succeed, what others tell stays open."""

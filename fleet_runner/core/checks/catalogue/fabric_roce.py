@@ -19,7 +19,14 @@ from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected, Reading
 from fleet_runner.core.checks.parsers import switch_ports
 from fleet_runner.core.checks.parsers.json_text import number
-from fleet_runner.core.checks.parsers.switch_ports import STORMS, UNCORRECTED, SwitchPort
+from fleet_runner.core.checks.parsers.port_states.port import (
+    ECN_MARKS,
+    LOSSLESS_DROPS,
+    STORM_DROPS,
+    STORMS,
+    UNCORRECTED,
+    SwitchPort,
+)
 from fleet_runner.core.checks.shared.counter_growth import Growth, growth
 from fleet_runner.core.checks.shared.link_ends import CLEAN
 from fleet_runner.core.checks.shared.previous_look import Earlier, look
@@ -74,7 +81,11 @@ def judge(readings: Readings, expected: Expected) -> Result:
     calm = [each for each in mine if not _upset(each, grown, now, until)]
     seen = list(_bad(calm, ports, grown, look(expected, NAME)))
     bad = [each for each in seen if each.again]
-    findings = [*_settings(mine, ports, wanted, leaves, expected.node), *_storms(calm, wanted, grown, expected.node)]
+    findings = [
+        *_settings(mine, ports, wanted, leaves, expected.node),
+        *_storms(calm, wanted, grown, expected.node),
+        *_lossless_drops(calm, grown, expected.node),
+    ]
     if len(bad) > max(CAP_LINKS, CAP_SHARE * len(mine)):
         findings.append(_suspect(bad, expected.node))
     else:
@@ -86,6 +97,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
         BAD: {f"{each.near}": each.total for each in seen},
         "looks": {switch: each.looks for switch, each in grown.items()},
     }
+    if marks := {switch: marked for switch, each in sorted(grown.items()) if (marked := _all(each, ECN_MARKS))}:
+        observed[ECN_MARKS] = marks
     unread = [f"{name} was not read: {why}" for name, why in sorted(told.unread.items()) if name in leaves]
     passed = f"{len(mine)} links with RoCE are set alike at both ends, as far as {len(told.ports)} switches tell"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
@@ -193,16 +206,46 @@ def _storms(
             window = grown.get(near.device)
             count = window.grown.get(f"{near.interface}/{STORMS}", 0) if window else 0
             if window and count and far in wanted:
+                drops = window.grown.get(f"{near.interface}/{STORM_DROPS}", 0)
+                lost = f" and dropped {drops} packets" if drops else ""
                 yield Finding(
                     code="roce.watchdog",
                     component=f"{near}",
-                    message=f"{near}: its PFC watchdog saw {count} pause storms from {far} in {window.hours},"
+                    message=f"{near}: its PFC watchdog saw {count} pause storms from {far}{lost} in {window.hours},"
                     f" expected none; {far.device} did not take its packets: look at the host's PCIe link and log",
                     remedy=Remedy.WATCH,
                     fault=f"{quality.key(each)}/storm",
                     nodes=(fabric,),
                     devices=tuple(sorted({near.device, far.device})),
                 )
+
+
+def _all(window: Growth, what: str) -> int:
+    """Return how far a count grew at all ports of a switch."""
+    return sum(count for name, count in window.grown.items() if name.endswith(f"/{what}"))
+
+
+def _lossless_drops(links: Iterable[Link], grown: Mapping[str, Growth], fabric: str) -> Iterator[Finding]:
+    """Yield one finding for each switch that dropped, at ports of these links, what must not be lost."""
+    lost: dict[str, dict[str, int]] = {}
+    for port in (port for each in links for port in each if port.device in grown):
+        drops = grown[port.device].grown.get(f"{port.interface}/{LOSSLESS_DROPS}", 0)
+        if drops > LEAST:
+            lost.setdefault(port.device, {})[port.interface] = drops
+    for switch, mine in sorted(lost.items()):
+        worst = sorted(mine, key=lambda name: (-mine[name], name))[:4]
+        many = f" and {len(mine) - 4} more" if len(mine) > 4 else ""  # noqa: PLR2004  as many as a sentence bears
+        yield Finding(
+            code="roce.switch_drops",
+            component=switch,
+            message=f"{switch}: WRED dropped {sum(mine.values())} packets in queues of priorities with PFC at"
+            f" {', '.join(worst)}{many} in {grown[switch].hours}, expected at most {LEAST} at a port; look whether"
+            " ECN is on for these queues and whether senders slow down",
+            remedy=Remedy.RECORD,
+            fault=f"{fabric}/roce/{switch}/drops",
+            nodes=(fabric,),
+            devices=(switch,),
+        )
 
 
 def _finding(bad: BadReceiver, where: Places, fabric: str) -> Finding:
@@ -255,6 +298,11 @@ CHECK = Check(
             "a switch received more than IEEE 802.3 allows with errors; recorded until two sweeps in a row saw it",
         ),
         Code("roce.watchdog", (Remedy.WATCH,), "a switch's PFC watchdog saw a node pause it for too long"),
+        Code(
+            "roce.switch_drops",
+            (Remedy.RECORD,),
+            "a switch's WRED dropped over a hundred packets in a port's queues of priorities with PFC",
+        ),
         Code("roce.suspect", (Remedy.WATCH,), "more links are bad at once than faults of cables explain"),
     ),
     source="The profiles' `roce`; bit error ratios of IEEE 802.3 and 802.3bs; the cap of UFM's plug-in for port"

@@ -1,8 +1,9 @@
 """Is every adapter's port up, as fast as it should be, and does it count no errors?
 
 A cable is judged from both of its ends where its fabric is swept: symbol errors and downs of InfiniBand ports are
-recorded here, and `fabric_counters` and `link_flaps` decide about them. A port that is down or slow has the key that
-the cabling's checks give to its link, so that it has one ticket whoever sees it first; an adapter that is not there
+recorded here, and `fabric_counters` and `link_flaps` decide about them; symbol errors of RoCE ports are left to
+`roce_ports`, whose limit is that of Ethernet. A port that is down or slow has the key that the cabling's checks give
+to its link, so that it has one ticket whoever sees it first; an adapter that is not there
 has the key of `parts_hca`.
 """
 
@@ -47,6 +48,10 @@ FULL: Mapping[str, frozenset[int]] = {
 
 PHYSICAL: Mapping[str, Remedy] = {"LinkUp": Remedy.WATCH, "Disabled": Remedy.REBOOT}
 """What a port asks for that is not active, by its physical state; any other state is the cable's."""
+
+
+ETHERNET = "Ethernet"
+"""The link layer of a RoCE port, of which IEEE 802.3 allows more errors than that: `roce_ports` judges them."""
 
 
 class NodePort(NamedTuple):
@@ -142,10 +147,10 @@ def _slow(ours: NodePort, wanted: Section) -> Finding:
     return _cable(finding, ours, slow_key(ours.expected, ours.interface))
 
 
-def _cable(finding: Finding, ours: NodePort, fault: str = "") -> Finding:
+def _cable(finding: Finding, ours: NodePort, fault: str) -> Finding:
     """Return a finding about a port's cable: who works on the device at its other end excuses it."""
     touched = both(ours.expected, ours.interface)
-    return replace(finding, fault=fault or finding.fault, steps=_steps(ours), devices=touched)
+    return replace(finding, fault=fault, steps=_steps(ours), devices=touched)
 
 
 def _steps(ours: NodePort) -> tuple[str, ...]:
@@ -158,10 +163,13 @@ def _steps(ours: NodePort) -> tuple[str, ...]:
 
 def _counters(ours: NodePort, grown: Growth) -> Iterator[Finding]:
     mine = {name: grown.grown.get(f"{ours.name}/{name}", 0) for name in ours.port.counters}
-    fabric = ours.port.layer == "InfiniBand"
     symbols, most = mine.get("symbol_error", 0), allowed_symbols(grown.seconds)
-    if symbols > most:
-        yield _errors(ours, ("ib.symbol_errors", f"{symbols} symbol errors", f"{most:.3g}"), grown, fabric=fabric)
+    if symbols > most and ours.port.layer != ETHERNET:
+        yield about(ours.expected.node, "ib.symbol_errors", ours.name)(
+            message=f"{ours.name} ({ours.interface}) counted {symbols} symbol errors in {grown.hours},"
+            f" allowed {most:.3g}",
+            remedy=Remedy.RECORD,
+        )
     if downs := mine.get("link_downed", 0):
         yield about(ours.expected.node, "ib.link_downed", ours.name)(
             message=f"the link of {ours.name} ({ours.interface}) went down {downs} times in {grown.hours}",
@@ -174,15 +182,6 @@ def _counters(ours: NodePort, grown: Growth) -> Iterator[Finding]:
                 f" expected at most {limit}",
                 remedy=Remedy.WATCH,
             )
-
-
-def _errors(ours: NodePort, said: tuple[str, str, str], grown: Growth, *, fabric: bool) -> Finding:
-    code, what, most = said
-    finding = about(ours.expected.node, code, ours.name)(
-        message=f"{ours.name} ({ours.interface}) counted {what} in {grown.hours}, allowed {most}",
-        remedy=Remedy.RECORD if fabric else Remedy.RECABLE,
-    )
-    return finding if fabric else _cable(finding, ours)
 
 
 def _missing(name: str, interface: str, expected: Expected) -> Finding:
@@ -244,8 +243,8 @@ CHECK = Check(
         Code("ib.port_slow", (Remedy.RECABLE,), "a port runs below `infiniband.rate_gbps`"),
         Code(
             "ib.symbol_errors",
-            (Remedy.RECORD, Remedy.RECABLE),
-            "more symbol errors than 3 in 125 minutes; of InfiniBand, `fabric_counters` decides",
+            (Remedy.RECORD,),
+            "more symbol errors of InfiniBand than 3 in 125 minutes; `fabric_counters` decides",
         ),
         Code("ib.link_downed", (Remedy.RECORD,), "a link went down; `link_flaps` and `fabric_counters` decide"),
         Code("ib.errors", (Remedy.WATCH,), "more errors of another kind within a day than infiniband-diags allows"),

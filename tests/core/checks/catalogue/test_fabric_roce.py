@@ -10,7 +10,15 @@ import pytest
 from fleet_runner.core.cabling import quality
 from fleet_runner.core.cabling.links import Port
 from fleet_runner.core.checks.evidence import Expected
-from fleet_runner.core.checks.parsers.switch_ports import STORMS, UNCORRECTED, SwitchPort, written
+from fleet_runner.core.checks.parsers.port_states.port import (
+    ECN_MARKS,
+    LOSSLESS_DROPS,
+    STORM_DROPS,
+    STORMS,
+    UNCORRECTED,
+    SwitchPort,
+)
+from fleet_runner.core.checks.parsers.switch_ports import written
 from fleet_runner.core.checks.verdicts import Remedy, Result, Verdict
 from tests.core.checks.catalogue.judging import READ_AT, judged
 
@@ -145,6 +153,25 @@ def test_an_mtu_between_switches_is_told_only_if_it_is_too_small_for_a_node() ->
     assert finding.message.startswith("spine-1: MTU is 1500 at Ethernet1/1, expected at least 9000")
 
 
+def test_without_an_mtu_in_the_profile_one_link_is_told_whose_ends_are_far_apart() -> None:
+    """Makers count other headers: 9100 and 9214 are alike, 1500 and 9214 are not; it is one finding for both ends."""
+    profile = {"roce": {name: value for name, value in PROFILE["roce"].items() if name != "mtu"}}
+    assert asked({("leaf-1", "Ethernet16"): replace(GOOD, mtu=4608)}, held(profile)).verdict is PASS
+    (finding,) = asked({("leaf-1", "Ethernet16"): replace(GOOD, mtu=1500)}, held(profile)).findings
+    assert (finding.code, finding.component) == ("roce.ends", "leaf-1 Ethernet16 to spine-1 Ethernet1/1 MTU")
+    assert "MTU is 1500 at leaf-1 and 9214 at spine-1, expected alike" in finding.message
+
+
+def test_a_link_whose_ends_differ_has_one_finding_for_its_setting_not_one_for_each_end() -> None:
+    """Between switches as at a node, where the profile says which end is wrong."""
+    odd = {("leaf-1", "Ethernet16"): replace(GOOD, mtu=1500), ("leaf-1", "Ethernet0"): replace(GOOD, pfc=frozenset())}
+    found = asked(odd).findings
+    assert [(each.code, each.component) for each in found] == [
+        ("roce.switch_setting", "leaf-1 MTU"),
+        ("roce.switch_setting", "leaf-1 PFC"),
+    ]
+
+
 def test_what_a_switch_does_not_tell_is_no_fault() -> None:
     silent = SwitchPort()
     assert asked({("leaf-1", "Ethernet0"): silent, ("spine-1", "Ethernet1/1"): silent}).verdict is PASS
@@ -235,6 +262,54 @@ def test_a_pause_storm_names_the_node_that_paused() -> None:
     )
     assert "its PFC watchdog saw 3 pause storms from gpu-01 eth1 in 1.0 h" in finding.message
     assert STORMS in "".join(aged["leaf-1"][0]["counts"])
+
+
+def grown(first: Mapping[str, int], then: Mapping[str, int]) -> Result:
+    """Judge the fabric an hour after a look at which leaf-1 Ethernet0 had counted otherwise."""
+    looks = asked({("leaf-1", "Ethernet0"): counted(**first)}).observed["looks"]
+    aged = {switch: [row | {"at": READ_AT - HOUR} for row in rows] for switch, rows in looks.items()}
+    before = {"fabric_roce": {"at": READ_AT - HOUR, "observed": {"looks": aged}}}
+    return asked({("leaf-1", "Ethernet0"): counted(**then)}, held(before=before))
+
+
+def test_packets_that_the_watchdog_dropped_in_a_storm_are_told() -> None:
+    (finding,) = grown({STORMS: 2, STORM_DROPS: 100}, {STORMS: 3, STORM_DROPS: 400}).findings
+    assert "saw 1 pause storms from gpu-01 eth1 and dropped 300 packets in 1.0 h" in finding.message
+
+
+def test_what_wred_drops_in_lossless_queues_is_recorded_and_what_it_marks_is_observed() -> None:
+    """A queue may belong to another priority than its number says: nobody is condemned for it."""
+    none, few = {LOSSLESS_DROPS: 0, ECN_MARKS: 7}, {LOSSLESS_DROPS: 100, ECN_MARKS: 5007}
+    result = grown(none, few)
+    assert (result.verdict, result.findings, result.observed[ECN_MARKS]) == (PASS, (), {"leaf-1": 5000})
+    result = grown(none, {LOSSLESS_DROPS: 101, ECN_MARKS: 7})
+    (finding,) = result.findings
+    assert (result.verdict, finding.code, finding.remedy) == (PASS, "roce.switch_drops", Remedy.RECORD)
+    assert finding.message.startswith(
+        "leaf-1: WRED dropped 101 packets in queues of priorities with PFC at Ethernet0 in 1.0 h"
+    )
+    assert ECN_MARKS not in result.observed
+
+
+def test_drops_at_many_ports_of_a_switch_are_one_finding() -> None:
+    rows = [[f"gpu-{n:02d}", "eth1", "leaf-1", f"Ethernet{8 * n}", "400gbase-x-osfp", []] for n in range(6)]
+    expected = held()
+    devices = dict.fromkeys((row[0] for row in rows), expected.fabric["devices"]["gpu-01"]) | {
+        "leaf-1": expected.fabric["devices"]["leaf-1"]
+    }
+    wide = replace(expected, fabric={"devices": devices, "links": rows}, device={"switches": ["leaf-1"]})
+    first, then = (
+        {"leaf-1": {f"Ethernet{8 * n}": counted(**{LOSSLESS_DROPS: more * (n + 101)}) for n in range(6)}}
+        for more in (0, 1)
+    )
+    looks = judged("fabric_roce", {"switch_ports": json.dumps(written(first, {}))}, wide).observed["looks"]
+    before = {"fabric_roce": {"at": READ_AT - HOUR, "observed": {
+        "looks": {"leaf-1": [row | {"at": READ_AT - HOUR} for row in looks["leaf-1"]]}}}}  # fmt: skip
+    result = judged("fabric_roce", {"switch_ports": json.dumps(written(then, {}))},
+                    replace(wide, run={"now": READ_AT, "before": before}))  # fmt: skip
+    (finding,) = result.findings
+    assert "dropped 621 packets" in finding.message
+    assert "at Ethernet40, Ethernet32, Ethernet24, Ethernet16 and 2 more in" in finding.message
 
 
 def test_very_many_bad_links_at_once_are_no_faults_of_cables() -> None:
