@@ -1,4 +1,4 @@
-"""Switches of three makers are asked over real ssh for the state of their ports; RoCE is compared at both ends."""
+"""Switches of six makers are asked over real ssh for the state of their ports; RoCE is compared at both ends."""
 
 import json
 from collections.abc import Iterator
@@ -17,26 +17,56 @@ from tests.playing import Ansible, spool, unclean
 
 FABRIC = "ethernet.hall"
 PROFILE: dict[str, Any] = {
-    "roce": {"interfaces": {"mlx5_0": "eth1", "mlx5_1": "eth2"}, "mtu": 9000, "pfc": [3], "fec": ["RS"]}
+    "roce": {
+        "interfaces": {f"mlx5_{rail}": f"eth{rail}" for rail in range(1, 6)},
+        "mtu": 9000,
+        "pfc": [3],
+        "fec": ["RS"],
+    }
 }
-SYSTEMS = {"leaf-1": "dellemc.enterprise_sonic.sonic", "leaf-2": "nvue", "spine-1": "arista.eos.eos"}
+SYSTEMS = {
+    "leaf-1": "dellemc.enterprise_sonic.sonic",
+    "leaf-2": "nvue",
+    "leaf-3": "junipernetworks.junos.junos",
+    "leaf-4": "cisco.nxos.nxos",
+    "leaf-5": "dellemc.os10.os10",
+    "spine-1": "arista.eos.eos",
+}
 SAYS: dict[str, dict[str, str]] = {
     "leaf-1": {
         "show interfaces status": "sonic/interfaces_status.txt",
         "show pfc priority": "sonic/pfc_priority.txt",
         "show interfaces counters fec-stats": "sonic/fec_stats.txt",
+        "show queue wredcounters": "sonic/wredcounters.txt",
     },
     "leaf-2": {"nv show interface -o json": "nvue/interface.json", "nv show qos roce -o json": "nvue/qos_roce.json"},
-    "spine-1": {"show interfaces | json": "eos/interfaces.json"},
+    "leaf-3": {"show interfaces | display json | no-more": "junos/interfaces.json"},
+    "leaf-4": {
+        "show interface | json": "nxos/interface.json",
+        "show interface priority-flow-control": "nxos/pfc.txt",
+        "show interface fec": "nxos/fec.txt",
+        "show queuing pfc-queue detail | json": "nxos/pfc_queue.json",
+    },
+    "leaf-5": {"show interface | display-xml": "os10/interface.xml"},
+    "spine-1": {
+        "show interfaces | json": "eos/interfaces.json",
+        "show interfaces phy detail | json": "eos/phy_detail.json",
+    },
 }
-"""What each switch answers; every other command, SONiC's watchdog and LLDP, is refused."""
+"""What each switch answers; every other command, watchdogs of SONiC and EOS and LLDP, is refused."""
 
 CABLES = (
     (("gpu-01", "eth1"), ("leaf-1", "Ethernet0")),
     (("gpu-02", "eth1"), ("leaf-1", "Ethernet8")),
     (("gpu-01", "eth2"), ("leaf-2", "swp1")),
+    (("gpu-01", "eth3"), ("leaf-3", "et-0/0/1")),
+    (("gpu-01", "eth4"), ("leaf-4", "Ethernet1/1")),
+    (("gpu-01", "eth5"), ("leaf-5", "ethernet1/1/1")),
     (("leaf-1", "Ethernet16"), ("spine-1", "Ethernet1/1")),
     (("leaf-2", "swp2"), ("spine-1", "Ethernet2/1")),
+    (("leaf-3", "et-0/0/2"), ("spine-1", "Ethernet3/1")),
+    (("leaf-4", "Ethernet1/3"), ("spine-1", "Ethernet4/1")),
+    (("leaf-5", "ethernet1/1/2"), ("spine-1", "Ethernet5/1")),
 )
 
 
@@ -112,12 +142,17 @@ def site(tmp_path_factory: pytest.TempPathFactory, evidence: Path) -> Iterator[S
         yield Site(nodes, folder, Ansible(folder / "home", settings | {"FLEET_SPOOL": str(folder / "spool.jsonl")}))
 
 
-def test_three_makers_ports_are_as_the_nodes_profile_says(site: Site) -> None:
-    """That SONiC refuses to tell of its watchdog, and EOS has no command for PFC here, is no fault."""
+def test_six_makers_ports_are_as_the_nodes_profile_says(site: Site) -> None:
+    """That some refuse to tell of their watchdogs, and others have no command for PFC here, is no fault."""
     result = site.sweep()["fabric_roce"]
     assert (result.verdict, result.findings) == (Verdict.PASS, ()), result.message
-    assert (result.observed["read"], result.observed["ports"]) == (3, 7)
-    assert result.message == "5 links with RoCE are set alike at both ends, as far as 3 switches tell"
+    assert (result.observed["read"], result.observed["ports"]) == (6, 13)
+    assert result.message == "11 links with RoCE are set alike at both ends, as far as 6 switches tell"
+    looks = result.observed["looks"]
+    assert looks["leaf-3"][0]["counts"] == {"et-0/0/1/uncorrected": 0, "et-0/0/2/uncorrected": 12}
+    assert looks["leaf-4"][0]["counts"] == {"Ethernet1/1/storms": 0, "Ethernet1/1/storm_drops": 5}
+    assert looks["spine-1"][0]["counts"] == {"Ethernet1/1/uncorrected": 7, "Ethernet2/1/uncorrected": 11}
+    assert looks["leaf-1"][0]["counts"]["Ethernet8/lossless_drops"] == 1204
 
 
 def test_no_switch_is_asked_for_its_ports_unless_the_site_wants_it(site: Site) -> None:
@@ -135,6 +170,33 @@ def test_a_lossy_port_is_a_matter_of_its_switchs_configuration(site: Site) -> No
     (finding,) = result.findings
     assert (finding.remedy, finding.component) == (Remedy.WATCH, "leaf-1 PFC")
     assert finding.message.startswith("leaf-1: PFC is on for priorities 4 at Ethernet8, expected 3")
+
+
+ODD = (
+    ("leaf-3", '"FEC119"', '"NONE"', "leaf-3: FEC is none at et-0/0/1, expected rs"),
+    ("leaf-3", '"9192"', '"1514"', "leaf-3: MTU is 1514 at et-0/0/1, expected at least 9000"),
+    ("leaf-4", "Rs-fec", "Fc-fec", "leaf-4: FEC is baser at Ethernet1/1, expected rs"),
+    ("leaf-4", "On  (8) ", "On  (28)", "leaf-4: PFC is on for priorities 3, 5 at Ethernet1/1, expected 3"),
+    ("leaf-5", "<mtu>9216", "<mtu>1532", "leaf-5: MTU is 1532 at ethernet1/1/1, expected at least 9000"),
+    ("spine-1", "9214", "1500", "spine-1: MTU is 1500 at Ethernet1/1, Ethernet2/1, expected at least 9000"),
+)
+"""Settings of one maker each: what a healthy switch says, what it says instead, and what is told, once for each."""
+
+
+def test_a_wrong_setting_of_every_maker_is_told_once(site: Site) -> None:
+    texts: dict[Path, str] = {}
+    for leaf, good, odd, _ in ODD:
+        (file,) = [each for each in site.nodes[leaf].folder.glob("*.txt") if good in each.read_text()]
+        texts.setdefault(file, file.read_text())
+        file.write_text(file.read_text().replace(good, odd))
+    try:
+        result = site.sweep()["fabric_roce"]
+    finally:
+        for file, text in texts.items():
+            file.write_text(text)
+    assert {(each.remedy, each.steps) for each in result.findings} == {(Remedy.WATCH, ())}
+    told = [each.message for each in result.findings]
+    assert all(message.startswith(said) for message, (*_, said) in zip(told, ODD, strict=True)), told
 
 
 def test_a_leaf_that_does_not_answer_is_unknown(site: Site) -> None:
