@@ -1,13 +1,14 @@
 """What is known of a fabric: its layers by design, its newest sweep, and what follows from each of its faults."""
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 from fastapi import HTTPException
 
 from fleet_runner.adapters.store import ResultFilter
 from fleet_runner.core.cabling.explain import Kind
-from fleet_runner.core.cabling.fabrics import fabrics
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES, fabrics
 from fleet_runner.core.cabling.kinds import said
 from fleet_runner.core.cabling.sweeps import CABLING
 from fleet_runner.core.cabling.topology.days import DAY, named
@@ -20,8 +21,8 @@ from fleet_runner.core.lifecycle.states import FABRICS, Stage
 from fleet_runner.core.tickets.work_orders.locations import DeviceLocation, spot
 from fleet_runner.web.site import Site
 
-OF_NODES = "cabling_infiniband"
-"""The check by which nodes that earn production see their own links."""
+OF_NODES: dict[str, str] = dict(zip(FABRIC_TYPES, ("cabling_infiniband", "cabling_ethernet"), strict=True))
+"""The check by which nodes that earn production see their own links, by what a fabric is."""
 
 NODES = 100
 """Their newest failures that are looked at."""
@@ -31,6 +32,15 @@ SWEEPS = 2_000
 
 ASKED = 20
 """Sweeps of a day that are asked for an answer, the newest first."""
+
+BESIDE = {
+    "fabric_counters": "Errors of links",
+    "fabric_roce": "RoCE at switches' ports",
+}
+"""What a sweep looks at beside the cabling, by its check, as a page calls it."""
+
+MOST = 50
+"""Faults of each of these that a page shows."""
 
 DEVICES = 6
 """Devices of a fault that are shown."""
@@ -75,12 +85,26 @@ def newest(here: Site, name: str) -> Stored | None:
     return next((each for each in here.store.latest_results(name) if each.result.check in CABLING), None)
 
 
+def beside(here: Site, name: str) -> list[tuple[Stored, list[Shown], int]]:
+    """Return what else the newest sweep said: each result with its first faults, and how many there are."""
+    answers = [each for each in here.store.latest_results(name) if each.result.check in BESIDE]
+    # These findings name their fabric where no node is meant: it is no place to go to.
+    found = {
+        each.id: [
+            replace(one, nodes=tuple(node for node in one.nodes if node != name)) for one in each.result.findings
+        ]
+        for each in answers
+    }
+    return [(each, shown(here, found[each.id][:MOST]), len(found[each.id])) for each in answers]
+
+
 def findings(here: Site, name: str, nodes: Collection[str]) -> list[Finding]:
     """Return what is wrong as the newest sweep saw it, and as nodes see it that no sweep answers for."""
     stored = newest(here, name)
     found = {each.fault: each for each in (stored.result.findings if stored is not None else ())}
     inside, asked = frozenset(nodes), set[str]()
-    for each in here.store.find_results(ResultFilter(check=OF_NODES, verdict=Verdict.FAIL), limit=NODES):
+    check = OF_NODES[known(here, name).device_type]
+    for each in here.store.find_results(ResultFilter(check=check, verdict=Verdict.FAIL), limit=NODES):
         if each.node in inside and each.node not in asked:
             asked.add(each.node)
             still = any(one.id == each.id for one in here.store.latest_results(each.node))
@@ -102,7 +126,7 @@ def _shown(fleet: Fleet | None, finding: Finding, ticket: int) -> Shown:
 
 def _kind(code: str) -> str:
     word = code.removeprefix("cabling.")
-    return said(Kind(word)) if word in set(Kind) else code
+    return said(Kind(word)) if word in set(Kind) else word.replace(".", ": ").replace("_", " ")
 
 
 def days(here: Site, name: str) -> list[str]:

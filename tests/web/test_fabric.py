@@ -13,15 +13,16 @@ from fleet_runner.core.access.roles import Role
 from fleet_runner.core.cabling.topology.days import DAY, named
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.inventory.records import Cable, Device, Fleet, Interface, Termination
-from fleet_runner.core.lifecycle.actions import OpenTicket
-from fleet_runner.core.lifecycle.spool import Judged
+from fleet_runner.core.lifecycle.actions import Decision, OpenRun, OpenTicket
+from fleet_runner.core.lifecycle.runs import Outcome
+from fleet_runner.core.lifecycle.spool import Ended, Judged, PlayEnd
 from fleet_runner.core.lifecycle.states import Stage
 from tests.web.hall import HOSTILE, NOW, act, described, made
 from tests.web.looking import PHONE, accessible, fits, opened, shot
 from tests.web.served import Served, served
 from tests.web.sweeping import findings, judged, known, links, swapped, swept
 
-FABRIC = "infiniband.hall-1"
+FABRIC, RAILS = "infiniband.hall-1", "ethernet.hall-1"
 
 
 def spined(fleet: Fleet) -> Fleet:
@@ -41,6 +42,52 @@ def spined(fleet: Fleet) -> Fleet:
     return replace(fleet, devices=devices, cables=tuple(cables))
 
 
+def railed(fleet: Fleet) -> Fleet:
+    """Return a fleet of which four nodes have two RoCE ports, at two leaves that a spine joins."""
+    devices, cables = dict(fleet.devices), list(fleet.cables)
+    asked = {"ansible_network_os": "sonic"}
+    for name, ports in (("rail-1", 5), ("rail-2", 5), ("rail-spine", 2)):
+        every = tuple(Interface(f"Ethernet{port}", "400gbase-x-osfp") for port in range(ports))
+        devices[name] = Device(
+            name, "leaf", "leaf", "hall-1", interfaces=every, primary_address="192.0.2.1/24", context=asked
+        )
+    for number, node in enumerate(sorted(name for name in devices if name.startswith("gpu-"))[:4]):
+        more = tuple(Interface(f"eth{rail}", "400gbase-x-osfp") for rail in (1, 2))
+        devices[node] = replace(devices[node], interfaces=(*devices[node].interfaces, *more))
+        cables += [
+            Cable(Termination(node, f"eth{rail}"), Termination(f"rail-{rail}", f"Ethernet{number}"))
+            for rail in (1, 2)
+        ]
+    cables += [
+        Cable(Termination(f"rail-{rail}", "Ethernet4"), Termination("rail-spine", f"Ethernet{rail - 1}"))
+        for rail in (1, 2)
+    ]
+    return replace(fleet, devices=devices, cables=tuple(cables))
+
+
+WRONG = (
+    Finding("roce.switch_setting", "rail-1 PFC",
+            "rail-1: PFC is on for priorities none at Ethernet0, Ethernet1, expected 3 as the profile of the nodes"
+            " there says; correct the switch's configuration", Remedy.WATCH, "roce/1", (RAILS,), (), ("rail-1",)),
+    Finding("cabling.symbol_errors", "gpu-00002 eth2 to rail-2 Ethernet2",
+            f"rail-2 Ethernet2 received 145 blocks from gpu-00002 eth2 that FEC could not correct {HOSTILE}",
+            Remedy.RECABLE, "roce/2", (RAILS, "gpu-00002"), ("Clean both ends.", "Replace it."), ("rail-2",)),
+)  # fmt: skip
+"""What a sweep of switches' ports found, in part in a switch's own words."""
+
+
+def told_of_ports(store: Store) -> None:
+    """Store a sweep of the rails: cables as designed, ports that are not as the nodes' profile says."""
+    node, at = store.node(RAILS), NOW - 300
+    assert node is not None
+    (run,) = store.apply(node, Decision((OpenRun(Stage.FABRIC, "why", batch="rails"),), "", 0.0), at)
+    links_well = Result("fabric_ethernet", Verdict.PASS, "10 links as designed", (), {"designed": 10, "matched": 10})
+    ports = Result("fabric_roce", Verdict.FAIL, WRONG[0].message, WRONG, {"ports": 12})
+    told = (Judged(RAILS, at + 30, links_well), Judged(RAILS, at + 40, ports))
+    store.ingest("rails", 0, 9, [*told, Ended(RAILS, at + 60, PlayEnd.OK)])
+    store.close_run(run, Outcome.FAILED, "", at + 60)
+
+
 @dataclass(frozen=True, slots=True)
 class Swept:
     """The fleet that was swept, and the faults of its newest sweep."""
@@ -54,8 +101,9 @@ def fabric(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Sw
     """A hall whose fabric was swept three days: fine, a swap and a missing link, then the missing link and more."""
     with Store.create(f"sqlite:///{tmp_path_factory.mktemp('fabric') / 'fleet.db'}") as store:
         made(store)
-        fleet = spined(described(32))
-        assert known(store, fleet, NOW - 9 * DAY) == (FABRIC,)
+        fleet = railed(spined(described(32)))
+        assert set(known(store, fleet, NOW - 9 * DAY)) == {FABRIC, RAILS}
+        told_of_ports(store)
         every = links(fleet)
         mine = links(fleet, "leaf-1")
         swap = swapped(every, mine[4], mine[9])
@@ -108,6 +156,23 @@ def test_what_is_wrong_stands_with_both_ends_and_its_ticket(
     assert "gpu-00002 ib7 to leaf-7 p2" in text, "what a node sees that no sweep answers for"
     assert "<script>alert" not in text
     assert "leaf-5 <b>33/34</b>" in text
+
+
+def test_what_switches_say_of_their_ports_stands_in_the_same_form(viewer: httpx.Client) -> None:
+    """With its verdict and its faults, beside the cabling, which is as designed; and in the list of fabrics."""
+    text = viewer.get(f"/fabric/{RAILS}").text
+    cabling, ports = text.split('id="fabric_roce"')
+    assert "Nothing that the newest sweep could tell." in cabling
+    assert "RoCE at switches&#39; ports" in ports
+    assert "PFC is on for priorities none at Ethernet0, Ethernet1, expected 3" in ports
+    assert "roce: switch setting" in ports
+    assert "2 steps put it right" in ports
+    assert "<b>rail-2</b>" in ports
+    assert f"<b>{RAILS}</b>" not in ports, "a fabric is no place to go to"
+    assert "<script>alert" not in text
+    listed = viewer.get("/fabric").text
+    assert "RoCE at switches&#39; ports: <b>2 faults</b>" in listed
+    assert "fabric_roce" not in viewer.get(f"/fabric/{FABRIC}").text
 
 
 @pytest.mark.parametrize(
@@ -195,7 +260,13 @@ def test_a_fabric_reads_well(site: Served, browser: Browser, dark: bool) -> None
     for size, name in ((PHONE, "phone"), ((1280, 800), "desk")):
         with opened(browser, site, Role.TECHNICIAN, size=size, dark=dark) as page:
             for number, path in enumerate(
-                ("", f"/{FABRIC}", f"/{FABRIC}?leaf=leaf-5", f"/{FABRIC}?from={named(NOW - DAY)}&to={named(NOW)}")
+                (
+                    "",
+                    f"/{FABRIC}",
+                    f"/{FABRIC}?leaf=leaf-5",
+                    f"/{FABRIC}?from={named(NOW - DAY)}&to={named(NOW)}",
+                    f"/{RAILS}",
+                )
             ):
                 page.goto(f"{site.url}/fabric{path}")
                 accessible(page)

@@ -15,7 +15,7 @@ from fleet_runner.core.cabling.sweeps import CABLING, told
 from fleet_runner.core.checks.verdicts import Finding
 from fleet_runner.core.faults.confirmation import Worth, speaks, touches, weigh
 from fleet_runner.core.inventory.records import Fleet
-from fleet_runner.core.lifecycle.runs import Node, Run, Ticket
+from fleet_runner.core.lifecycle.runs import Node, Run, Stored, Ticket
 from fleet_runner.core.lifecycle.states import Condition
 from fleet_runner.core.lifecycle.view import View
 from fleet_runner.reconcile.lifecycle.view import FleetView
@@ -51,11 +51,14 @@ def explain_fabric(settings: Settings, store: Store, row: Node, *, json: bool) -
     faults = _faults(view)
     run = view.runs[-1] if view.runs else None
     if json:
-        following = {"at": due, "because": why}
-        print_json({"node": row, "sweep": run, "said": said, "faults": faults, "next": following})
+        following, beside = {"at": due, "because": why}, [each.result for each in _beside(view, run)]
+        print_json({"node": row, "sweep": run, "said": said, "beside": beside, "faults": faults, "next": following})
         return
     console.print(Text(f"{row.name} is watched", style="bold").append(f" for {age(now - row.since)}: {view.place}."))
     console.print(_head("Last sweep: ", f"{_how(view, run)}{said}"))
+    for each in _beside(view, run):
+        words = f"{each.result.check}: {each.result.verdict}, {each.result.message}"
+        console.print(Padding(Text(words), (0, 0, 0, 2)))
     for fault in faults:
         console.print(Padding(Text(f"{fault.code}: {fault.message}"), (0, 0, 0, 2)))
         console.print(Padding(Text(fault.follows, style="yellow"), (0, 0, 0, 4)))
@@ -90,6 +93,12 @@ def _how(view: View, run: Run | None) -> str:
     through = f", through {' '.join(map(str, port))}" if isinstance(port, list | tuple) and port else ""
     verdict = f"{answer.result.verdict}, " if answer is not None else ""
     return f"run {run.id}, {stamp(run.opened_at)}{through}: {verdict}"
+
+
+def _beside(view: View, run: Run | None) -> list[Stored]:
+    """Return what the last sweep said about else than cabling: counters, and RoCE at switches' ports."""
+    mine = [each for each in view.latest if run is not None and each.run == run.id]
+    return [each for each in mine if each.result.check not in CABLING]
 
 
 def _faults(view: View) -> list[Followed]:

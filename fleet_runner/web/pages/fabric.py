@@ -35,8 +35,10 @@ Day = Annotated[str, Query(max_length=20)]
 def every(request: Request, here: Here, who: Sees) -> HTMLResponse:
     """List the fabrics, and how the newest sweep of each went."""
     ethernet = [ticket.id for ticket in here.store.tickets() if ticket.check in EYES[ETHERNET]]
-    rows = [(row, fabrics.newest(here, row.name)) for row in here.store.fabrics()]
-    return page(request, who, "fabrics.html", rows=rows, ethernet=ethernet[:20], wired=len(ethernet))
+    rows = [(row, fabrics.newest(here, row.name), fabrics.beside(here, row.name)) for row in here.store.fabrics()]
+    return page(
+        request, who, "fabrics.html", rows=rows, names=fabrics.BESIDE, ethernet=ethernet[:20], wired=len(ethernet)
+    )
 
 
 @router.get("/fabric/{name}/topology.svg")
@@ -85,6 +87,8 @@ def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
         "fabric.html",
         row=row,
         newest=newest,
+        beside=fabrics.beside(here, name),
+        names=fabrics.BESIDE,
         it=it,
         known=fleet is not None,
         by=looked,

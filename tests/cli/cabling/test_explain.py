@@ -57,8 +57,8 @@ def follows(store: Store, name: str, *actions: Action) -> tuple[object, ...]:
     return store.apply(node, Decision(actions, "", time.time() + 999), time.time() - 3600)
 
 
-def swept(store: Store, *findings: Finding) -> None:
-    """A sweep through gpu-01 that ended half an hour ago."""
+def swept(store: Store, *findings: Finding, ports: Result | None = None) -> None:
+    """A sweep through gpu-01 that ended half an hour ago; it may have asked switches for their ports."""
     at, name = time.time() - 1800, FABRIC
     node = store.node(name)
     assert node is not None
@@ -66,7 +66,8 @@ def swept(store: Store, *findings: Finding) -> None:
     observed = {"designed": 4, "matched": 4 - len(findings), "observer": ["gpu-01", "ib0"], "unsure": []}
     verdict = Verdict.FAIL if findings else Verdict.PASS
     result = Result("fabric_cabling", verdict, "as seen", findings, observed)
-    store.ingest(f"b{at}", 0, 9, [Judged(name, at, result), Ended(name, at, PlayEnd.OK)])
+    told = [Judged(name, at, each) for each in (result, ports) if each is not None]
+    store.ingest(f"b{at}", 0, 9, [*told, Ended(name, at, PlayEnd.OK)])
     store.close_run(run, Outcome.FAILED if findings else Outcome.PASSED, "", at)
 
 
@@ -99,6 +100,18 @@ def test_each_fault_says_what_follows_from_it(store: Store, typed: Type) -> None
     told = json.loads(typed("explain", FABRIC, "--json").out)
     assert [each["ticket"] for each in told["faults"]] == [1, None, None]
     assert (told["sweep"]["id"], told["next"]["because"][:7]) == (2, "1 fault")
+
+
+def test_what_else_the_last_sweep_said_stands_below_it(store: Store, typed: Type) -> None:
+    """RoCE at the switches' ports, also where it is unknown; `node` tells it, too."""
+    swept(store, ports=Result("fabric_roce", Verdict.UNKNOWN, "leaf-2 was not read: refused", (), {}))
+    said = typed("explain", FABRIC)
+    assert "4 of 4 links as designed fabric_roce: UNKNOWN, leaf-2 was not read: refused Next sweep:" in said.words
+    (beside,) = json.loads(typed("explain", FABRIC, "--json").out)["beside"]
+    assert (beside["check"], beside["verdict"]) == ("fabric_roce", "UNKNOWN")
+    assert "leaf-2 was not read: refused" in typed("node", FABRIC).words
+    swept(store)
+    assert "fabric_roce" not in typed("explain", FABRIC).words
 
 
 def test_a_held_fabric_says_by_whom_instead_of_when(store: Store, typed: Type) -> None:
