@@ -44,7 +44,6 @@ SAYS: dict[str, dict[str, str]] = {
     "leaf-4": {
         "show interface | json": "nxos/interface.json",
         "show interface priority-flow-control": "nxos/pfc.txt",
-        "show interface fec": "nxos/fec.txt",
         "show queuing pfc-queue detail | json": "nxos/pfc_queue.json",
     },
     "leaf-5": {"show interface | display-xml": "os10/interface.xml"},
@@ -175,7 +174,7 @@ def test_a_lossy_port_is_a_matter_of_its_switchs_configuration(site: Site) -> No
 ODD = (
     ("leaf-3", '"FEC119"', '"NONE"', "leaf-3: FEC is none at et-0/0/1, expected rs"),
     ("leaf-3", '"9192"', '"1514"', "leaf-3: MTU is 1514 at et-0/0/1, expected at least 9000"),
-    ("leaf-4", "Rs-fec", "Fc-fec", "leaf-4: FEC is baser at Ethernet1/1, expected rs"),
+    ("leaf-4", "rs-fec", "fc-fec", "leaf-4: FEC is baser at Ethernet1/1, expected rs"),
     ("leaf-4", "On  (8) ", "On  (28)", "leaf-4: PFC is on for priorities 3, 5 at Ethernet1/1, expected 3"),
     ("leaf-5", "<mtu>9216", "<mtu>1532", "leaf-5: MTU is 1532 at ethernet1/1/1, expected at least 9000"),
     ("spine-1", "9214", "1500", "spine-1: MTU is 1500 at Ethernet1/1, Ethernet2/1, expected at least 9000"),

@@ -67,7 +67,7 @@ def railed(fleet: Fleet) -> Fleet:
 
 WRONG = (
     Finding("roce.switch_setting", "rail-1 PFC",
-            "rail-1: PFC is on for priorities none at Ethernet0, Ethernet1, expected 3 as the profile of the nodes"
+            "rail-1: PFC is off at Ethernet0, Ethernet1, expected 3 as the profile of the nodes"
             " there says; correct the switch's configuration", Remedy.WATCH, "roce/1", (RAILS,), (), ("rail-1",)),
     Finding("cabling.symbol_errors", "gpu-00002 eth2 to rail-2 Ethernet2",
             f"rail-2 Ethernet2 received 145 blocks from gpu-00002 eth2 that FEC could not correct {HOSTILE}",
@@ -164,7 +164,7 @@ def test_what_switches_say_of_their_ports_stands_in_the_same_form(viewer: httpx.
     cabling, ports = text.split('id="fabric_roce"')
     assert "Nothing that the newest sweep could tell." in cabling
     assert "RoCE at switches&#39; ports" in ports
-    assert "PFC is on for priorities none at Ethernet0, Ethernet1, expected 3" in ports
+    assert "PFC is off at Ethernet0, Ethernet1, expected 3" in ports
     assert "roce: switch setting" in ports
     assert "2 steps put it right" in ports
     assert "<b>rail-2</b>" in ports

@@ -99,7 +99,9 @@ def unlike(
 
 def _against(port: SwitchPort, wanted: RoceProfile) -> Iterator[tuple[str, str, str]]:
     if wanted.pfc is not None and port.pfc is not None and port.pfc != wanted.pfc:
-        yield "PFC", f"on for priorities {_numbers(port.pfc)}", _numbers(wanted.pfc)
+        agreed = " (by DCBX, which the other end may not speak)" if port.dcbx else ""
+        on = f"on for priorities {_numbers(port.pfc)}" if port.pfc else "off"
+        yield "PFC", f"{on}{agreed}", _numbers(wanted.pfc)
     if wanted.mtu and port.mtu and port.mtu < wanted.mtu:
         yield "MTU", str(port.mtu), f"at least {wanted.mtu}"
     if wanted.fec and port.fec and port.fec not in {"none" if word == "off" else word for word in wanted.fec}:

@@ -41,7 +41,6 @@ PORTS: dict[str, dict[str, str]] = {
     "cisco.nxos.nxos": {
         "interfaces": "show interface | json",
         "pfc": "show interface priority-flow-control",
-        "fec": "show interface fec",
         "errors": "show interface counters errors | json",
         "watchdog": "show queuing pfc-queue detail | json",
     },

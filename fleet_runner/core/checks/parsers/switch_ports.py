@@ -67,13 +67,14 @@ def parse(text: str) -> PortsOfSwitches:
 
 
 def _plain(port: SwitchPort) -> dict[str, Any]:
-    told = {
+    told: dict[str, Any] = {
         "mbps": port.mbps,
         "mtu": port.mtu,
         "fec": port.fec,
         "pfc": None if port.pfc is None else sorted(port.pfc),
     }
-    return {name: value for name, value in (told | dict(port.counts)).items() if value is not None and value != ""}
+    told |= {"dcbx": port.dcbx or None} | dict(port.counts)
+    return {name: value for name, value in told.items() if value is not None and value != ""}
 
 
 def _port(told: Mapping[str, Any]) -> SwitchPort:
@@ -84,4 +85,5 @@ def _port(told: Mapping[str, Any]) -> SwitchPort:
         str(told.get("fec") or ""),
         frozenset(each for each in pfc if count(each) is not None) if isinstance(pfc, list) else None,
         known({name: count(told.get(name)) for name in COUNTS}),
+        told.get("dcbx") is True,
     )

@@ -45,7 +45,6 @@ SAID: dict[str, Said] = {
     "cisco.nxos.nxos": {
         "interfaces": text_of("nxos/interface.json"),
         "pfc": text_of("nxos/pfc.txt"),
-        "fec": text_of("nxos/fec.txt"),
         "errors": text_of("nxos/counters_errors.json"),
         "watchdog": text_of("nxos/pfc_queue.json"),
     },
@@ -63,6 +62,7 @@ STATES = st.builds(
     st.sampled_from(["", "rs", "baser", "none"]),
     st.none() | st.frozensets(st.integers(0, 7)),
     st.dictionaries(st.sampled_from(COUNTS), WHOLE_NUMBERS),
+    st.booleans(),
 )
 
 
@@ -177,11 +177,12 @@ def test_nxos_tells_settings_symbol_errors_and_queues_that_its_watchdog_shut() -
     told = {UNCORRECTED: 0, STORMS: 0, STORM_DROPS: 5}
     assert found["Ethernet1/1"] == SwitchPort(400_000, 9216, "rs", frozenset({3}), told)
     told = {UNCORRECTED: 3, STORMS: 2, STORM_DROPS: 905}
-    assert found["Ethernet1/2"] == SwitchPort(400_000, 9216, "", frozenset({3, 5}), told)
+    assert found["Ethernet1/2"] == SwitchPort(400_000, 9216, "", frozenset({3, 5}), told, dcbx=True)
     assert found["Ethernet1/3"] == SwitchPort(None, 1500, "", None, {})
     assert set(found) == {"Ethernet1/1", "Ethernet1/2", "Ethernet1/3"}
     alone = nxos.read({"interfaces": NXOS["interfaces"], "pfc": "", "errors": "% Invalid command"})
     assert alone["Ethernet1/2"] == SwitchPort(400_000, 9216)
+    assert alone["Ethernet1/1"] == SwitchPort(400_000, 9216, "rs")
     with pytest.raises(EvidenceError, match="names no port"):
         nxos.read({"interfaces": '{"TABLE_interface": {"ROW_interface": {"interface": 5}}}'})
 
@@ -201,7 +202,7 @@ def test_nxos_tells_settings_symbol_errors_and_queues_that_its_watchdog_shut() -
 )
 def test_nxos_pfc_that_is_on_for_nobody_knows_what_is_not_known(told: str, pfc: frozenset[int] | None) -> None:
     found = nxos.read(NXOS | {"pfc": f"Ethernet1/1        {told}  0          0\r\n"})
-    assert found["Ethernet1/1"].pfc == pfc
+    assert (found["Ethernet1/1"].pfc, found["Ethernet1/1"].dcbx) == (pfc, told.startswith("Auto"))
 
 
 def test_nxos_may_write_one_row_without_a_list() -> None:
@@ -257,7 +258,7 @@ def test_an_answer_that_was_cut_never_says_something_else(system: str) -> None:
                 assert state.mbps in {None, mine.mbps}
                 assert state.mtu in {None, mine.mtu}
                 assert state.fec in {"", mine.fec}
-                assert state.pfc in (None, mine.pfc)
+                assert (state.pfc, state.dcbx) in ((None, False), (mine.pfc, mine.dcbx))
                 less = dict(mine.counts) | ({UNCORRECTED: state.counts.get(UNCORRECTED, 0)} if name == "phy" else {})
                 assert state.counts.items() <= less.items(), (name, short[-60:])
 

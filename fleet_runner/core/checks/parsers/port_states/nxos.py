@@ -1,11 +1,13 @@
-"""Cisco NX-OS: `show interface | json`, PFC and FEC as tables, symbol errors, and queues that the PFC watchdog shut.
+"""Cisco NX-OS: `show interface | json`, PFC as a table, symbol errors, and queues that the PFC watchdog shut.
 
-PFC's "VL bmap" is hexadecimal, a bit for each priority. What a port does that is down says nothing of its settings.
+PFC's "VL bmap" is hexadecimal, a bit for each priority; in mode "Auto" DCBX decides. What a port does that is down
+says nothing of its settings.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
@@ -26,12 +28,8 @@ from fleet_runner.core.inventory.roce import PRIORITIES
 FEC = {"rs-fec": "rs", "rs-ieee": "rs", "rs-cons16": "rs", "fc-fec": "baser", "off": "none"}
 
 _PFC = re.compile(
-    r"[ \t]*Eth(?:ernet)?([0-9/]{1,12})[ \t]+(?:On|Off|Auto)[ \t]+(On|Off)[ \t]*(?:\(([0-9a-fA-F]{1,2})\))?"
+    r"[ \t]*Eth(?:ernet)?([0-9/]{1,12})[ \t]+(On|Off|Auto)[ \t]+(On|Off)[ \t]*(?:\(([0-9a-fA-F]{1,2})\))?"
     r"[ \t]+[0-9]{1,20}[ \t]+[0-9]{1,20}[ \t]*",
-    re.ASCII,
-)
-_FEC = re.compile(
-    r"[ \t]*Eth(?:ernet)?([0-9/]{1,12})[ \t]+0x[0-9a-f]{1,8}[ \t]+[\w-]{1,20}[ \t]+([\w-]{1,20})[ \t]+connected\b.*",
     re.ASCII,
 )
 _NAME = re.compile(r"Eth(?:ernet)?([0-9/]{1,12})(?: .*)?", re.ASCII | re.DOTALL)
@@ -42,21 +40,19 @@ def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
     rows = dict(_rows(json_object(said["interfaces"], "show interface"), "interface", "interface"))
     if not rows:
         raise EvidenceError("show interface | json names no port, expected them below 'TABLE_interface'")
-    pfc, fec = _pfc(said.get("pfc", "")), _fec(said.get("fec", ""))
+    pfc = _pfc(said.get("pfc", ""))
     symbols = _symbols(optional(said.get("errors"), "show interface counters errors"))
     storms, dropped = _watchdog(optional(said.get("watchdog"), "show queuing pfc-queue detail"))
-    return {
-        f"Ethernet{place}": SwitchPort(
-            mbps=mbps(row.get("eth_speed")) if row.get("state") == "up" else None,
-            mtu=whole(row.get("eth_mtu")),
-            fec=fec.get(place, "") if row.get("state") == "up" else "",
-            pfc=pfc.get(place) if row.get("state") == "up" else None,
-            counts=known(
-                {UNCORRECTED: symbols.get(place), STORMS: storms.get(place), STORM_DROPS: dropped.get(place)}
-            ),
-        )
-        for place, row in rows.items()
-    }
+    found: dict[str, SwitchPort] = {}
+    for place, row in rows.items():
+        counts = known({UNCORRECTED: symbols.get(place), STORMS: storms.get(place), STORM_DROPS: dropped.get(place)})
+        port = SwitchPort(mtu=whole(row.get("eth_mtu")), counts=counts)
+        if row.get("state") == "up":
+            on, agreed = pfc.get(place, (None, False))
+            fec = FEC.get(str(row.get("eth_oper_fec_state")).lower(), "")
+            port = replace(port, mbps=mbps(row.get("eth_speed")), fec=fec, pfc=on, dcbx=agreed)
+        found[f"Ethernet{place}"] = port
+    return found
 
 
 def _rows(root: object, table: str, key: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -69,22 +65,16 @@ def _rows(root: object, table: str, key: str) -> Iterator[tuple[str, dict[str, A
                     yield place[1], row
 
 
-def _pfc(text: str) -> dict[str, frozenset[int]]:
-    """Return the priorities of ports; one that has PFC on, and does not say for which, is left out."""
-    found: dict[str, frozenset[int]] = {}
+def _pfc(text: str) -> dict[str, tuple[frozenset[int], bool]]:
+    """Return the priorities of ports, and whether DCBX chose them; one that does not say for which is left out."""
+    found: dict[str, tuple[frozenset[int], bool]] = {}
     for line in text.split("\n")[:-1]:
         row = _PFC.fullmatch(line.rstrip("\r"))
-        bits = int(row[3] or "0", 16) if row else 0
-        if row and (bits or row[2] == "Off"):
-            on = bits if row[2] == "On" else 0
-            found[row[1]] = frozenset(each for each in range(PRIORITIES) if on >> each & 1)
+        bits = int(row[4] or "0", 16) if row else 0
+        if row and (bits or row[3] == "Off"):
+            on = bits if row[3] == "On" else 0
+            found[row[1]] = frozenset(each for each in range(PRIORITIES) if on >> each & 1), row[2] == "Auto"
     return found
-
-
-def _fec(text: str) -> dict[str, str]:
-    """Return what ports that are connected run."""
-    rows = (_FEC.fullmatch(line.rstrip("\r")) for line in text.split("\n")[:-1])
-    return {row[1]: FEC.get(row[2].lower(), "") for row in rows if row}
 
 
 def _symbols(root: object) -> dict[str, int]:

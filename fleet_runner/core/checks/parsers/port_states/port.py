@@ -42,7 +42,8 @@ _DIGITS = 18
 class SwitchPort:
     """One port. None, "" and a count that is missing mean that the switch does not tell.
 
-    `fec` is "rs", "baser" or "none", as ethtool has it; `pfc` the priorities with PFC.
+    `fec` is "rs", "baser" or "none", as ethtool has it; `pfc` the priorities with PFC. `dcbx` says that these are
+    what both ends agreed on by DCBX, not what was set here.
     """
 
     mbps: int | None = None
@@ -50,6 +51,7 @@ class SwitchPort:
     fec: str = ""
     pfc: frozenset[int] | None = None
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    dcbx: bool = False
 
 
 class Table(NamedTuple):
