@@ -97,7 +97,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         BAD: {f"{each.near}": each.total for each in seen},
         "looks": {switch: each.looks for switch, each in grown.items()},
     }
-    if marks := {switch: marked for switch, each in sorted(grown.items()) if (marked := _all(each, ECN_MARKS))}:
+    if marks := _marks(ports):
         observed[ECN_MARKS] = marks
     unread = [f"{name} was not read: {why}" for name, why in sorted(told.unread.items()) if name in leaves]
     passed = f"{len(mine)} links with RoCE are set alike at both ends, as far as {len(told.ports)} switches tell"
@@ -130,7 +130,8 @@ def _grown(ports: Mapping[Port, SwitchPort], reading: Reading, expected: Expecte
     remembered = before.value("looks") if before is not None else None
     counts: dict[str, dict[str, int]] = {port.device: {} for port in ports}
     for port, state in ports.items():
-        counts[port.device] |= {f"{port.interface}/{what}": count for what, count in state.counts.items()}
+        told = {f"{port.interface}/{what}": count for what, count in state.counts.items() if what != ECN_MARKS}
+        counts[port.device] |= told
     grown: dict[str, Growth] = {}
     for switch, mine in counts.items():
         looks = remembered.get(switch) if isinstance(remembered, Mapping) else None
@@ -220,9 +221,13 @@ def _storms(
                 )
 
 
-def _all(window: Growth, what: str) -> int:
-    """Return how far a count grew at all ports of a switch."""
-    return sum(count for name, count in window.grown.items() if name.endswith(f"/{what}"))
+def _marks(ports: Mapping[Port, SwitchPort]) -> dict[str, int]:
+    """Return how many packets each switch has marked since its counters began: how RoCE works, and no fault."""
+    found: dict[str, int] = {}
+    for port, state in sorted(ports.items()):
+        if ECN_MARKS in state.counts:
+            found[port.device] = found.get(port.device, 0) + state.counts[ECN_MARKS]
+    return found
 
 
 def _lossless_drops(links: Iterable[Link], grown: Mapping[str, Growth], fabric: str) -> Iterator[Finding]:
