@@ -21,7 +21,7 @@ from fleet_runner import settings
 from fleet_runner.core.base.errors import BmcRefused, FleetError
 from fleet_runner.core.cabling.rails import eyes
 from fleet_runner.core.checks.catalogue import CHECKS
-from fleet_runner.core.checks.check import Check, Readings, run, wanted
+from fleet_runner.core.checks.check import Check, Readings, also, reads, run, wanted
 from fleet_runner.core.checks.evidence import Expected, Read, ReadEnd, Reading, ReadKind
 from fleet_runner.core.checks.reads import READS, Eyes, again, gathered, modules, roce_interfaces, spread
 from fleet_runner.core.checks.verdicts import Result, Verdict
@@ -77,12 +77,12 @@ class ActionModule(ActionBase):
         supplied = _supplied(self._task.args.get("readings") or {})
         expected, trouble = self._expected(variables, fabric=any(check.needs_fabric for check in checks))
         asked = [check for check in checks if wanted(check, expected.profile)]
-        reads = [READS[name] for name in _names(asked) if name in READS and name not in supplied]
+        known = [READS[name] for name in _names(asked, expected.profile) if name in READS and name not in supplied]
         if observer is None:
-            read = self._from_node(reads, variables, expected, _eyes(expected))
-            readings = {**read, **self._from_bmc(reads, variables), **supplied}
+            read = self._from_node(known, variables, expected, _eyes(expected))
+            readings = {**read, **self._from_bmc(known, variables), **supplied}
         else:
-            readings = {**self._through(observer, reads, variables, expected), **supplied}
+            readings = {**self._through(observer, known, variables, expected), **supplied}
         # Taken before, the time that a slow node took would count as time since its boot.
         expected = replace(expected, run={**expected.run, "now": time.time()})
         results = [_judge(check, readings, expected, trouble) for check in checks]
@@ -190,9 +190,9 @@ def _checks(names: object) -> list[Check]:
     return [CHECKS[str(name)] for name in names]
 
 
-def _names(checks: Iterable[Check]) -> list[str]:
+def _names(checks: Iterable[Check], healthy: profile.Profile) -> list[str]:
     """Each read once, in the order the checks ask for them."""
-    return list(dict.fromkeys(name for check in checks for name in (*check.reads, *check.also)))
+    return list(dict.fromkeys(name for check in checks for name in (*reads(check, healthy), *also(check, healthy))))
 
 
 def _supplied(values: Mapping[str, Any]) -> dict[str, Reading]:

@@ -18,7 +18,7 @@ from ansible.plugins.action import ActionBase
 
 from fleet_runner import settings
 from fleet_runner.core.base.errors import FleetError
-from fleet_runner.core.checks.collect import BMC, BUG_REPORT, NODE, entry
+from fleet_runner.core.checks.collect import BMC, BUG_REPORT, entry, of_node
 from fleet_runner.core.checks.evidence import Read, ReadEnd, Reading, ReadKind
 
 if TYPE_CHECKING:
@@ -77,8 +77,10 @@ class ActionModule(ActionBase):
 
     def _from_node(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
+        healthy = self._templar.template(self._variables.get("fleet_profile")) or {}
+        node = of_node(healthy if isinstance(healthy, dict) else {})
         try:
-            for name, read in NODE.items():
+            for name, read in node.items():
                 reading = self._read(read)
                 text = reading.text if reading.end in {ReadEnd.OK, ReadEnd.TRUNCATED, ReadEnd.TIMEOUT} else ""
                 why = "" if reading.end is ReadEnd.OK else reading.error or reading.end.value
@@ -87,7 +89,7 @@ class ActionModule(ActionBase):
         except AnsibleConnectionFailure as error:
             done = {each["name"] for each in found}
             why = f"the node does not answer: {str(error)[:200]}"
-            found += [entry(name, why) for name in (*NODE, BUG_REPORT) if name not in done]
+            found += [entry(name, why) for name in (*node, BUG_REPORT) if name not in done]
         return found
 
     def _read(self, read: Read) -> Reading:

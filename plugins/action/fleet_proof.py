@@ -19,7 +19,7 @@ from fleet_runner.adapters.plays.task_failure import failure
 from fleet_runner.core.base.errors import FleetError, NoStoreError
 from fleet_runner.core.boot.boots import Milestone
 from fleet_runner.core.checks.catalogue import CHECKS
-from fleet_runner.core.checks.check import run
+from fleet_runner.core.checks.check import also, reads, run
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.checks.reads import READS
 from fleet_runner.core.lifecycle.preflight import identity_sources
@@ -67,7 +67,6 @@ readings: {description: What they are to be given., returned: always, type: dict
 """
 
 IDENTITY = ("dmi", "network_interfaces")
-USAGE = ("nvidia_smi", "our_jobs")
 GRACE = 60.0  # seconds to reach a node and to come back, on top of the longest read
 BOOTS = 20  # newest boots of a node among which the one is looked for that proved it
 PROVING = frozenset({Milestone.SCRIPT, Milestone.KERNEL, Milestone.CLOUD_INIT, Milestone.PHONE_HOME})
@@ -103,7 +102,7 @@ class ActionModule(ActionBase):
 
     def _proof(self, configured: Settings, boot: str) -> dict[str, Any]:
         asks_work = boolean(self._task.args.get("work", True))
-        readings = self._node((*IDENTITY, *USAGE) if asks_work else IDENTITY) | self._bmc(configured)
+        readings = self._node((*IDENTITY, *self._usage()) if asks_work else IDENTITY) | self._bmc(configured)
         known = Known(
             boot=boot,
             off=_is_off(readings[identity_sources.MACHINE]),
@@ -128,6 +127,11 @@ class ActionModule(ActionBase):
         scheduler = self._judged("scheduler", said) if asked else None
         ends = Ends(self._mine().get("ends") or Ends.NONE)
         return unended(Used(usage, scheduler), known, ends, scheduled=asked)
+
+    def _usage(self) -> tuple[str, ...]:
+        """Return the reads that tell who uses the node's GPUs."""
+        usage, healthy = CHECKS["gpu_usage"], self._plain("fleet_profile") or {}
+        return (*reads(usage, healthy), *also(usage, healthy))
 
     def _judged(self, name: str, readings: Mapping[str, Reading]) -> Result:
         return run(CHECKS[name], readings, Expected(self._name, self._plain("fleet_profile") or {}))

@@ -78,7 +78,7 @@ readings:
 
 GRACE = 1.0  # seconds for a command to go after SIGTERM, for its pipes to close after its end, for SIGKILL to work
 ERROR_BYTES = 2000
-SBIN = "/usr/local/sbin:/usr/sbin:/sbin"  # lldpctl and its like live here, and ssh does not always put it on PATH
+SBIN = "/usr/local/sbin:/usr/sbin:/sbin:/opt/rocm/bin"  # lldpctl, amd-smi and their like: ssh leaves these off PATH
 
 FILES = r"""
 import glob, json, os, sys

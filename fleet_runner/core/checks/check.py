@@ -55,6 +55,12 @@ class Order:
 
 PROGRAM = "{program}"
 
+OF_MAKER: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "NVIDIA": {"amd_smi_bad_pages": ()},
+    "AMD": {"nvidia_smi": ("amd_smi_static", "amd_smi_metric", "amd_smi_process", "kfd_processes")},
+}
+"""What is asked in place of a read, by who made a node's GPUs (`profile.gpu_maker`)."""
+
 NO_PROFILE = "the node's device type has no fleet_profile; is its file in inventory/group_vars, under its own name?"
 
 NAMED = ("burn_in", "health_active")
@@ -116,6 +122,21 @@ def _named(healthy: profile.Profile, stage: str) -> tuple[str, ...]:
         return ()
 
 
+def reads(check: Check, healthy: profile.Profile) -> tuple[str, ...]:
+    """Return the reads that a check needs of a node of a device type: those of its GPUs' maker."""
+    return _of_maker(check.reads, healthy)
+
+
+def also(check: Check, healthy: profile.Profile) -> tuple[str, ...]:
+    """Return the reads that say more of a node of a device type."""
+    return _of_maker(check.also, healthy)
+
+
+def _of_maker(names: tuple[str, ...], healthy: profile.Profile) -> tuple[str, ...]:
+    others = OF_MAKER.get(profile.gpu_maker(healthy), {})
+    return tuple(each for name in names for each in others.get(name, (name,)))
+
+
 def run(check: Check, readings: Readings, expected: Expected) -> Result:
     """Judge a check over what was read; whatever could not be read makes it UNKNOWN, in one sentence."""
     if not wanted(check, expected.profile):
@@ -124,10 +145,12 @@ def run(check: Check, readings: Readings, expected: Expected) -> Result:
             return _unknown(check, lacking, ())
         why = f"the device type's profile has no {check.section}"
         return Result(check=check.name, verdict=Verdict.SKIPPED, message=why)
-    mine = {name: readings[name] for name in check.reads if name in readings}
-    mine |= {name: readings[name] for name in check.also if name in readings and readings[name].end is ReadEnd.OK}
+    needed = reads(check, expected.profile)
+    mine = {name: readings[name] for name in needed if name in readings}
+    more = (name for name in also(check, expected.profile) if name in readings)
+    mine |= {name: readings[name] for name in more if readings[name].end is ReadEnd.OK}
     hashes = tuple(reading.hash for reading in mine.values() if reading.text)
-    for name in check.reads:
+    for name in needed:
         reading = mine.get(name)
         if reading is None:
             return _unknown(check, f"{name} was not read", hashes)

@@ -6,6 +6,7 @@ from typing import Any
 from fleet_runner.core.checks.evidence import Read, ReadKind
 from fleet_runner.core.checks.parsers.json_text import json_object, objects
 from fleet_runner.core.checks.reads import bmc
+from fleet_runner.core.inventory.profile import Profile, gpu_maker
 
 READ = "gather_progress"
 
@@ -14,24 +15,42 @@ BYTES = 8_000_000
 
 _JOURNAL = ("journalctl", "--no-pager", "-n", "60000")
 
-NODE: Mapping[str, Read] = {
-    f"{read.name}.txt" if read.kind is ReadKind.COMMAND else f"{read.name}.json": read
-    for read in (
+
+def _named(*reads: Read) -> dict[str, Read]:
+    return {f"{read.name}.txt" if read.kind is ReadKind.COMMAND else f"{read.name}.json": read for read in reads}
+
+
+_GPUS: Mapping[str, Mapping[str, Read]] = {
+    "NVIDIA": _named(
         Read("nvidia-smi", ReadKind.COMMAND, ("nvidia-smi", "-q"), seconds=60.0, max_bytes=BYTES),
         Read("nvidia-smi-xml", ReadKind.COMMAND, ("nvidia-smi", "-q", "-x"), seconds=60.0, max_bytes=BYTES),
         Read("nvlink", ReadKind.COMMAND, ("nvidia-smi", "nvlink", "-s"), seconds=60.0, max_bytes=BYTES),
         Read("nvlink-errors", ReadKind.COMMAND, ("nvidia-smi", "nvlink", "-e"), seconds=60.0, max_bytes=BYTES),
-        Read("dmesg", ReadKind.COMMAND, ("dmesg", "--time-format", "iso"), max_bytes=BYTES),
-        Read("journal", ReadKind.COMMAND, (*_JOURNAL, "-b", "0"), seconds=60.0, max_bytes=BYTES),
-        Read("journal-last-boot", ReadKind.COMMAND, (*_JOURNAL, "-b", "-1"), seconds=60.0, max_bytes=BYTES),
-        Read("lspci", ReadKind.COMMAND, ("lspci", "-D", "-vvv", "-nn"), seconds=60.0, max_bytes=BYTES),
         Read("fabric-manager", ReadKind.COMMAND, ("tail", "-c", "4000000", "/var/log/fabricmanager.log")),
-        Read("uptime", ReadKind.COMMAND, ("env", "TZ=UTC", "uptime", "-s")),
-        Read("units-failed", ReadKind.COMMAND, ("systemctl", "--no-pager", "--failed")),
-        Read("pstore", ReadKind.FILES, ("/sys/fs/pstore/dmesg-*", "/var/lib/systemd/pstore/*/dmesg.txt")),
-    )
+    ),
+    "AMD": _named(
+        *(
+            Read(f"amd-smi-{what}", ReadKind.COMMAND, ("amd-smi", what), seconds=90.0, max_bytes=BYTES)
+            for what in ("static", "metric", "bad-pages", "process", "topology")
+        )
+    ),
 }
-"""Files of the node, and how each is read."""
+
+_NODE: Mapping[str, Read] = _named(
+    Read("dmesg", ReadKind.COMMAND, ("dmesg", "--time-format", "iso"), max_bytes=BYTES),
+    Read("journal", ReadKind.COMMAND, (*_JOURNAL, "-b", "0"), seconds=60.0, max_bytes=BYTES),
+    Read("journal-last-boot", ReadKind.COMMAND, (*_JOURNAL, "-b", "-1"), seconds=60.0, max_bytes=BYTES),
+    Read("lspci", ReadKind.COMMAND, ("lspci", "-D", "-vvv", "-nn"), seconds=60.0, max_bytes=BYTES),
+    Read("uptime", ReadKind.COMMAND, ("env", "TZ=UTC", "uptime", "-s")),
+    Read("units-failed", ReadKind.COMMAND, ("systemctl", "--no-pager", "--failed")),
+    Read("pstore", ReadKind.FILES, ("/sys/fs/pstore/dmesg-*", "/var/lib/systemd/pstore/*/dmesg.txt")),
+)
+
+
+def of_node(healthy: Profile) -> Mapping[str, Read]:
+    """Return the files of a node of a device type, and how each is read."""
+    return {**_GPUS.get(gpu_maker(healthy), {}), **_NODE}
+
 
 BMC: Mapping[str, tuple[str, ...]] = {
     "bmc-logs.json": bmc.LOGS,

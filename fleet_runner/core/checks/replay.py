@@ -13,7 +13,7 @@ from typing import Any
 
 from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.checks.catalogue import CHECKS
-from fleet_runner.core.checks.check import Check, run, wanted
+from fleet_runner.core.checks.check import Check, also, reads, run, wanted
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.inventory.profile import Profile
@@ -111,7 +111,7 @@ def again(
     why = _unfit(check, stored.result, pieces, setting)
     if why is not None:
         return why
-    found = _readings(check, stored, pieces)
+    found = _readings(check, stored, pieces, setting)
     run_data: dict[str, Any] = {"id": stored.run, "now": stored.at, **(told or {})}
     if before is not None:
         run_data["before"] = {check.name: {"at": before.at, "observed": dict(before.result.observed)}}
@@ -134,7 +134,7 @@ def _unfit(check: Check, result: Result, pieces: Mapping[str, Evidence], setting
         return Left.SKIPPED if wanted(check, setting.changed.profile) else None
     if check.needs_fabric and not setting.today.fabric:
         return Left.NO_DESIGN
-    if result.verdict is Verdict.UNKNOWN and len(result.evidence) < max(1, len(check.reads)):
+    if result.verdict is Verdict.UNKNOWN and len(result.evidence) < max(1, len(reads(check, setting.today.profile))):
         return Left.UNREAD
     return None if pieces.keys() >= {*result.evidence} else Left.GONE
 
@@ -201,15 +201,16 @@ def _list(names: Iterable[str]) -> str:
     return ", ".join(sorted(names)) or "none"
 
 
-def _readings(check: Check, stored: Stored, pieces: Mapping[str, Evidence]) -> dict[str, Reading]:
+def _readings(check: Check, stored: Stored, pieces: Mapping[str, Evidence], setting: Setting) -> dict[str, Reading]:
     """Return the readings as they were, as far as can be told; what left no text brought none.
 
     The store names a text after the first read that brought it: where names do not fit, their order counts.
     """
     texts = {pieces[digest].read: pieces[digest].text for digest in stored.result.evidence}
-    if not texts.keys() >= {*check.reads} and len(stored.result.evidence) == len(check.reads):
-        texts = {name: pieces[digest].text for name, digest in zip(check.reads, stored.result.evidence, strict=True)}
-    names = [*check.reads, *(name for name in check.also if name in texts)]
+    needed = reads(check, setting.today.profile)
+    if not texts.keys() >= {*needed} and len(stored.result.evidence) == len(needed):
+        texts = {name: pieces[digest].text for name, digest in zip(needed, stored.result.evidence, strict=True)}
+    names = [*needed, *(name for name in also(check, setting.today.profile) if name in texts)]
     return {name: Reading(name, ReadEnd.OK, texts.get(name, ""), at=stored.at) for name in names}
 
 

@@ -13,6 +13,9 @@ from fleet_runner.core.inventory.records import Part
 
 Profile = Mapping[str, Any]
 
+MAKERS = ("NVIDIA", "AMD")
+"""Who makes the GPUs that the checks know to ask."""
+
 LARGEST = 1e15
 """A limit beyond this (or NaN) is a slip of the pen."""
 
@@ -116,7 +119,19 @@ def parts(profile: Profile, kind: str) -> PartCount:
     model = section.get("model", "")
     if not isinstance(model, str):
         raise _wrong(f"{key}.model", model, "a text")
+    if kind == "gpu" and gpu_maker(profile) not in MAKERS:
+        raise _wrong(f"{key}.maker", section["maker"], " or ".join(MAKERS))
     return PartCount(count, model)
+
+
+def gpu_maker(profile: Profile) -> str:
+    """Return who made the GPUs ("AMD"), from `parts.gpu.maker`; "NVIDIA" where a profile does not say.
+
+    What is no maker is said by the check that counts the GPUs (`parts`).
+    """
+    kinds = profile.get("parts")
+    gpus = kinds.get("gpu") if isinstance(kinds, Mapping) else None
+    return str(gpus.get("maker", MAKERS[0])) if isinstance(gpus, Mapping) else MAKERS[0]
 
 
 def limit(profile: Profile, name: str) -> float:

@@ -71,10 +71,10 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
     # GPUs.
     (_NODE, """
         gpu.lost gpu.missing gpu.driver_stuck gpu.driver_no_start gpu.driver_nvlink gpu.uncorrectable
-        gpu.remap_failed gpu.unrepairable gpu.sram_threshold gpu.sram_errors reset.gpu_lost
+        gpu.remap_failed gpu.unrepairable gpu.ras gpu.sram_threshold gpu.sram_errors reset.gpu_lost
     """),
     (_NODE_IF_HARD, """
-        gpu.recovery gpu.fabric_state gpu.fabric_status gpu.fabric_health nvlink.down nvlink.failing
+        gpu.recovery gpu.fabric_state gpu.fabric_status gpu.fabric_health nvlink.down nvlink.failing xgmi.down
         fabric_manager.down fabric_manager.nvswitch_fatal fabric_manager.no_nvswitch sxid.*
     """),
     (_NODE_CONTEXT, """
@@ -86,6 +86,7 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
         gpu.power_default gpu.module_limit gpu.retired_pages gpu.remapped_rows gpu.no_spare_rows gpu.worn
         gpu.sram_sources gpu.driver gpu.cuda gpu.vbios gpu.vbios_mixed gpu.inforom_image gpu.inforom
         gpu.gsp_firmware gpu.ecc gpu.ecc_pending gpu.persistence gpu.mig gpu.compute_mode gpu.addressing_mode
+        gpu.compute_partition gpu.memory_partition gpu.bad_pages gpu.bad_pages_kept xgmi.slow
         gpu.confidential_compute gpu.thermal_slowdown gpu.hot gpu.memory_hot gpu.model gpu.surplus gpu.serial
         nvlink.slow nvlink.errors nvlink.crc fabric_manager.starting fabric_manager.restarts
         fabric_manager.version fabric_manager.topology fabric_manager.nvswitch_error fabric_manager.multicast

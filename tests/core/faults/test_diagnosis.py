@@ -3,7 +3,7 @@
 import re
 
 from fleet_runner.core.checks.answers import about
-from fleet_runner.core.checks.collect import BMC, BUG_REPORT, NODE
+from fleet_runner.core.checks.collect import BMC, BUG_REPORT, of_node
 from fleet_runner.core.checks.verdicts import Finding, Remedy
 from fleet_runner.core.faults.diagnosis import ADVICE, Known, Seen, diagnose
 from fleet_runner.core.faults.escalation import Attempt
@@ -104,7 +104,7 @@ def test_several_gpus_at_once_point_at_what_they_share() -> None:
 def test_what_a_vendor_is_to_be_given_is_gathered() -> None:
     """Each file that an advice names is one that every node with GPUs gives."""
     named = set(re.findall(r"gathered/([\w.-]+\w)", " ".join(ask for each in ADVICE for ask in each.asks)))
-    assert {"nvidia-smi-xml.txt", "dmesg.txt"} <= named <= {*NODE, *BMC, BUG_REPORT}
+    assert {"nvidia-smi-xml.txt", "dmesg.txt"} <= named <= {*of_node({}), *BMC, BUG_REPORT}
 
 
 def test_a_suspect_that_only_signals_told_of_has_its_slot_all_the_same() -> None:

@@ -6,7 +6,8 @@ from fleet_runner.core.checks.answers import about, conclude, unless_unread
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers.nvidia_smi import Gpu, component
-from fleet_runner.core.checks.shared.gpus import answering, described
+from fleet_runner.core.checks.shared import amd_errors
+from fleet_runner.core.checks.shared.gpus import answering, described, is_amd
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.faults.xid import RECOVERY
 
@@ -16,6 +17,8 @@ PARITY_MAX, SECDED_MAX = 4, 2
 
 def judge(readings: Readings, expected: Expected) -> Result:
     """Look at row remapping first: it says more than any count of errors."""
+    if is_amd(readings):
+        return amd_errors.judge(readings, expected)
     gpus = answering(readings)
     findings = [finding for gpu in gpus for finding in _findings(gpu, expected)]
     unread = [text for gpu in gpus for text in _unread(gpu)]
@@ -86,6 +89,7 @@ CHECK = Check(
     question="Is any GPU's memory worn, waiting for a reset, or beyond its error limits?",
     reads=("nvidia_smi",),
     judge=judge,
+    also=("amd_smi_bad_pages",),
     codes=(
         Code("gpu.remap_failed", (Remedy.RMA,), "a memory row could not be remapped"),
         Code("gpu.remap_pending", (Remedy.RESET,), "a memory row is to be remapped at the next reset"),
@@ -95,7 +99,9 @@ CHECK = Check(
         Code("gpu.sram_threshold", (Remedy.RMA,), "the GPU says that its SRAM errors are over their limit"),
         Code("gpu.sram_errors", (Remedy.TRIAGE,), "more uncorrectable SRAM errors than 4 (parity) or 2 (SECDED)"),
         Code("gpu.uncorrectable", (Remedy.RECORD,), "uncorrectable memory errors since the driver was loaded"),
+        *amd_errors.CODES,
         Code("gpu.recovery", (Remedy.WATCH, Remedy.RESET, Remedy.REBOOT), "the driver asks for a recovery action"),
     ),
-    source="NVIDIA's A100 memory error management: row remapping, limits of SRAM errors, what sends a GPU back.",
+    source="NVIDIA's A100 memory error management: row remapping, limits of SRAM errors, what sends a GPU back."
+    " AMD: the driver's documents on RAS, and amd-smi's on its limit of bad pages.",
 )

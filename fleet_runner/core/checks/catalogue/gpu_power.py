@@ -31,8 +31,7 @@ def _findings(gpu: Gpu, section: Section, expected: Expected) -> Iterator[Findin
     wanted = section.number("limit_watts") if section.has("limit_watts") else power.default_watts
     if wanted is not None and power.limit_watts is not None and power.limit_watts < wanted:
         yield about(expected.node, "gpu.power_limit", component(gpu))(
-            message=f"{name} may draw {power.limit_watts:g} W, expected {wanted:g};"
-            f" who set it? `nvidia-smi -pl {wanted:.0f}` or a reboot resets it",
+            message=f"{name} may draw {power.limit_watts:g} W, expected {wanted:g}; who set it? A reboot resets it",
             remedy=Remedy.REBOOT,
         )
     if power.default_watts is not None and wanted is not None and power.default_watts < wanted:

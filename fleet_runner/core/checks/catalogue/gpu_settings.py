@@ -8,7 +8,7 @@ from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers.nvidia_smi import Gpu, Report, component
 from fleet_runner.core.checks.parsers.smi_settings import Settings
-from fleet_runner.core.checks.shared.gpus import INFOROM_CORRUPTED, answering, described, presence
+from fleet_runner.core.checks.shared.gpus import INFOROM_CORRUPTED, answering, described, is_amd, presence
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 from fleet_runner.core.inventory.profile import Section
@@ -55,7 +55,7 @@ def _versions(report: Report, section: Section, expected: Expected, unread: list
         if not section.has(key):
             continue
         if found is None:
-            unread.append(f"nvidia-smi does not report the {what}")
+            unread.append(f"the GPUs' tool does not report the {what}")
         elif found not in section.texts(key):
             yield about(expected.node, f"gpu.{what.split()[0].lower()}", "GPU driver")(
                 message=f"the {what} is {found:.40}, expected {' or '.join(section.texts(key))};"
@@ -66,7 +66,7 @@ def _versions(report: Report, section: Section, expected: Expected, unread: list
 
 
 def _corrupted(readings: Readings, report: Report, expected: Expected) -> Iterator[Finding]:
-    warned = readings["nvidia_smi"].rc == INFOROM_CORRUPTED and not report.corrupted
+    warned = not is_amd(readings) and readings["nvidia_smi"].rc == INFOROM_CORRUPTED and not report.corrupted
     for pci in sorted(report.corrupted) or ([""] if warned else []):
         yield about(expected.node, "gpu.inforom", f"GPU {pci}" if pci else "GPUs")(
             message=f"nvidia-smi warns that the InfoROM of {f'GPU {pci}' if pci else 'a GPU'} is corrupted",
@@ -133,6 +133,8 @@ def _words(gpu: Gpu, section: Section, expected: Expected, unread: list[str]) ->
         ("inforom_image", settings.inforom_image, Remedy.REFLASH),
         ("compute_mode", settings.compute_mode, Remedy.WATCH),
         ("addressing_mode", settings.addressing_mode, Remedy.WATCH),
+        ("compute_partition", settings.compute_partition, Remedy.WATCH),
+        ("memory_partition", settings.memory_partition, Remedy.WATCH),
     ):
         if not section.has(key):
             continue
@@ -184,6 +186,8 @@ CHECK = Check(
         Code("gpu.mig", (Remedy.WATCH,), "MIG is not as the profile says"),
         Code("gpu.compute_mode", (Remedy.WATCH,), "the compute mode is not as the profile says"),
         Code("gpu.addressing_mode", (Remedy.WATCH,), "the addressing mode is not as the profile says"),
+        Code("gpu.compute_partition", (Remedy.WATCH,), "an AMD GPU is not split as the profile says (SPX, DPX, CPX)"),
+        Code("gpu.memory_partition", (Remedy.WATCH,), "its memory is not split as the profile says (NPS1, NPS4)"),
         Code("gpu.confidential_compute", (Remedy.WATCH,), "confidential computing is not as the profile says"),
     ),
     source="nvidia-smi's manual (modes, exit status 14 for a corrupted InfoROM); DCGM counts persistence mode as"

@@ -12,7 +12,8 @@ class Settings:
 
     `compute_mode` is "Default" where several processes may share the GPU; `addressing_mode` "HMM" or "ATS" where it
     reaches the host's memory. `gsp_firmware` is the version that its system processor runs.
-    `confidential_mib` is the memory that confidential computing protects: none where it is off.
+    `confidential_mib` is the memory that confidential computing protects: none where it is off. `compute_partition`
+    ("SPX", "CPX") and `memory_partition` ("NPS1") are AMD's.
     """
 
     persistence: bool | None
@@ -25,6 +26,8 @@ class Settings:
     gsp_firmware: str | None
     inforom_image: str | None
     confidential_mib: int | None
+    compute_partition: str | None = None
+    memory_partition: str | None = None
 
 
 def read(element: ET.Element) -> Settings:

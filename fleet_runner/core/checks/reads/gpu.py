@@ -20,4 +20,17 @@ READS = (
     Read("fabric_manager_unit", ReadKind.COMMAND, FABRIC_MANAGER, max_bytes=20_000),
     Read("fabric_manager_version", ReadKind.COMMAND, ("nv-fabricmanager", "--version"), max_bytes=20_000),
     Read("fabric_manager_log", ReadKind.COMMAND, ("tail", "-c", "200000", "/var/log/fabricmanager.log")),
+    # AMD's; it samples for a second or two a GPU.
+    Read("amd_smi_static", ReadKind.COMMAND, ("amd-smi", "static", "--json"), seconds=60.0, max_bytes=2_000_000),
+    Read("amd_smi_metric", ReadKind.COMMAND, ("amd-smi", "metric", "--json"), seconds=90.0, max_bytes=4_000_000),
+    Read("amd_smi_process", ReadKind.COMMAND, ("amd-smi", "process", "--json"), seconds=60.0, max_bytes=4_000_000),
+    Read(
+        "amd_smi_bad_pages", ReadKind.COMMAND, ("amd-smi", "bad-pages", "--json"), seconds=60.0, max_bytes=4_000_000
+    ),
+    Read("amd_smi_xgmi", ReadKind.COMMAND, ("amd-smi", "xgmi", "-l", "--json"), seconds=60.0, max_bytes=200_000),
+    Read(
+        "amd_smi_xgmi_metric", ReadKind.COMMAND, ("amd-smi", "xgmi", "-m", "--json"), seconds=60.0, max_bytes=400_000
+    ),
+    # Processes that hold AMD's compute driver, as the kernel itself knows them.
+    Read("kfd_processes", ReadKind.FILES, ("/sys/class/kfd/kfd/proc/*/pasid",), seconds=5.0),
 )

@@ -1,10 +1,10 @@
-"""What the checks over nvidia-smi share: which report counts, and how a GPU is named to people."""
+"""What the checks of GPUs share: which report counts, whoever made them, and how a GPU is named to people."""
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.answers import text_of
 from fleet_runner.core.checks.check import Readings
 from fleet_runner.core.checks.evidence import Expected
-from fleet_runner.core.checks.parsers import nvidia_smi, uptime
+from fleet_runner.core.checks.parsers import amd_smi, files, nvidia_smi, uptime
 from fleet_runner.core.inventory import profile
 
 BUSY_PERCENT = 50.0
@@ -19,6 +19,8 @@ INFOROM_CORRUPTED = 14
 
 def presence(readings: Readings) -> nvidia_smi.Report:
     """Return a report that may have lost GPUs or none at all: nvidia-smi exits non-zero to say just that."""
+    if is_amd(readings):
+        return _of_amd(readings)
     reading = readings["nvidia_smi"]
     if not reading.text.strip():
         text_of(reading)
@@ -28,6 +30,16 @@ def presence(readings: Readings) -> nvidia_smi.Report:
     if report.gpus and not report.lost and reading.rc != INFOROM_CORRUPTED:
         text_of(reading)
     return nvidia_smi.whole(reading.text)
+
+
+def is_amd(readings: Readings) -> bool:
+    """Whether AMD's tool was asked."""
+    return "amd_smi_static" in readings
+
+
+def _of_amd(readings: Readings) -> nvidia_smi.Report:
+    static, metric, process = (text_of(readings[f"amd_smi_{each}"]) for each in ("static", "metric", "process"))
+    return amd_smi.parse(static, metric, process, tuple(files.parse(readings["kfd_processes"].text)))
 
 
 def answering(readings: Readings) -> tuple[nvidia_smi.Gpu, ...]:

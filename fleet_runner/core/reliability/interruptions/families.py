@@ -37,7 +37,7 @@ _GPU_MEMORY = (
     "xid.48", "xid.63", "xid.64", "xid.92", "xid.94", "xid.95", "xid.140", "xid.156", "xid.157", "xid.160", "xid.161",
     "xid.168", "xid.171", "gpu.remap_failed", "gpu.remap_pending", "gpu.unrepairable", "gpu.retirement_pending",
     "gpu.repair_pending", "gpu.uncorrectable", "gpu.retired_pages", "gpu.remapped_rows", "gpu.no_spare_rows",
-    "amdgpu.uncorrected", "amdgpu.poison", "amdgpu.bad_pages",
+    "amdgpu.uncorrected", "amdgpu.poison", "amdgpu.bad_pages", "gpu.bad_pages", "gpu.bad_pages_kept",
     "dcgm.memory", "dcgm.memtest", "dcgm.page_retirement_row_remap", "job.gpu_ecc",
 )  # fmt: skip
 _NVLINK = (
@@ -78,7 +78,7 @@ CODES: Mapping[str, Family] = MappingProxyType({
 KINDS: Mapping[str, Family] = MappingProxyType({
     **dict.fromkeys(("xid", "gpu", "amdgpu", "gpu_burn", "gpu_bandwidth", "gemm"), Family.GPU),
     **dict.fromkeys(("dcgm", "training", "reset"), Family.GPU),
-    **dict.fromkeys(("sxid", "nvlink", "fabric_manager"), Family.NVLINK),
+    **dict.fromkeys(("sxid", "nvlink", "fabric_manager", "xgmi"), Family.NVLINK),
     **dict.fromkeys(("memory", "dimm", "memory_bandwidth"), Family.HOST_MEMORY),
     **dict.fromkeys(("cpu", "cpu_stress"), Family.CPU),
     "pcie": Family.PCIE,

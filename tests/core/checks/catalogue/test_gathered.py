@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.checks.collect import entry
+from fleet_runner.core.checks.collect import entry, of_node
 from fleet_runner.core.checks.verdicts import Verdict
 from tests.core.checks.catalogue.judging import judged
 
@@ -23,3 +23,11 @@ def test_what_there_is_and_what_is_missing_is_said() -> None:
 @pytest.mark.parametrize("files", [(), (entry("dmesg.txt", "it does not answer"),), ({"name": "x", "bytes": -1},)])
 def test_where_nothing_could_be_gathered_nothing_is_known(files: tuple[dict[str, Any], ...]) -> None:
     assert judged("gathered", told(*files)).verdict is Verdict.UNKNOWN
+
+
+def test_a_node_gives_what_its_gpus_makers_tool_says() -> None:
+    """Logs are everybody's; whoever made the GPUs has a tool of its own."""
+    others = of_node({"parts": {"gpu": {"count": 8, "maker": "AMD"}}})
+    assert {"amd-smi-metric.txt", "amd-smi-bad-pages.txt", "dmesg.txt"} < others.keys()
+    assert not any("nv" in name for name in others)
+    assert {"nvidia-smi-xml.txt", "fabric-manager.txt", "dmesg.txt"} < of_node({}).keys()
