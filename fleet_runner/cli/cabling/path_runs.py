@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,12 +16,13 @@ from fleet_runner.cli.base.session import Exit, console, errors, print_json, who
 from fleet_runner.cli.cabling.paths import Planned, why_not_now
 from fleet_runner.core.base.errors import StoreError
 from fleet_runner.core.base.printable import printable
+from fleet_runner.core.cabling.explain import some
 from fleet_runner.core.cabling.fabrics import ETHERNET
 from fleet_runner.core.cabling.links import Link
 from fleet_runner.core.cabling.path_rounds import rounds
 from fleet_runner.core.cabling.paths import Pair, other_nodes
 from fleet_runner.core.checks.catalogue import CHECKS, fabric_paths
-from fleet_runner.core.checks.catalogue.ib_write_pair import APART, MARK, NAME
+from fleet_runner.core.checks.catalogue.ib_write_pair import APART, MARK, NAME, SPARE_SECONDS, WAIT_SECONDS
 from fleet_runner.core.checks.check import run as judged
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.checks.parsers import path_tests
@@ -35,6 +37,11 @@ LOOK_AGAIN = 0.2  # seconds
 
 SECONDS = 10
 """How long each pair writes, as in the commands that the plan prints."""
+
+LONGEST = WAIT_SECONDS + SPARE_SECONDS + SECONDS
+"""How long a test lives, whatever becomes of who asked for it, in seconds."""
+
+STOP_SECONDS = 60.0  # for a play that ends tests
 
 FIRST_PORT = 18_516
 """TCP port of the first pair of a round; perftest's own is 18515. A node has one pair at a time, so any would do."""
@@ -113,15 +120,34 @@ class _Run:
     def _played(self, pairs: Sequence[Pair], what: str) -> tuple[list[Line], str]:
         """Have pairs write; return what was told of the nodes, and what Ansible said where it failed."""
         names = sorted({port.device for pair in pairs for port in (pair.one, pair.other)})
-        lines = list[Line]()
-        with (
-            errors.status(printable(f"{what}: {len(pairs)} pairs")),
-            foreground.started(self.settings, NAME, names, self._told(pairs)) as play,
-        ):
-            while (code := play.ended(LOOK_AGAIN)) is None:
+        told, lines = self._told(pairs), list[Line]()
+        try:
+            with (
+                errors.status(printable(f"{what}: {len(pairs)} pairs")),
+                foreground.started(self.settings, NAME, names, told) as play,
+            ):
+                while (code := play.ended(LOOK_AGAIN)) is None:
+                    lines += play.told()
                 lines += play.told()
-            lines += play.told()
-            return lines, play.said() if code else ""
+                said = play.said() if code else ""
+        except KeyboardInterrupt:
+            self._stop(names, told)
+            raise
+        if code and set(names) - {line.node for line in lines if isinstance(line, Ended)}:
+            self._stop(names, told)  # the play itself was ended
+        return lines, said
+
+    def _stop(self, names: Sequence[str], told: Mapping[str, object]) -> None:
+        """End the tests of a round that nobody waits for any more; those of a node out of reach end by themselves."""
+        stop = {**told, f"{NAME}_stop": "fleet-runner cabling paths, which was interrupted"}
+        with (
+            errors.status(f"ending the tests on {len(names)} nodes"),
+            foreground.started(self.settings, NAME, names, stop) as play,
+        ):
+            code = play.ended(STOP_SECONDS)
+        if code != 0:
+            left = f"the tests on {', '.join(names)} were not all ended; each ends by itself within {LONGEST:g} s"
+            errors.print(printable(left), markup=False, soft_wrap=True)
 
     def _told(self, pairs: Sequence[Pair]) -> dict[str, object]:
         """Return what the play is told: each node's end of its pair, and where the two meet."""
@@ -225,5 +251,9 @@ def _show(name: str, done: Sequence[PathTest], result: Result) -> None:
     colour = {Verdict.PASS: "green", Verdict.FAIL: "red"}.get(result.verdict, "yellow")
     verdict = Text(f"{result.verdict.value:<8}", style=colour)
     console.print(verdict.append(printable(f"{name}: {result.message}"), style="default"), soft_wrap=True)
+    because: dict[str, list[str]] = defaultdict(list)
     for link, why in result.observed.get("uncovered", {}).items():
-        errors.print(printable(f"not covered: {link}: {why}"), markup=False, soft_wrap=True)
+        because[why].append(link)
+    for why, links in because.items():
+        count = f"{len(links)} link{'s' * (len(links) != 1)}"
+        errors.print(printable(f"not covered: {count} ({some(links)}): {why}"), markup=False, soft_wrap=True)

@@ -33,6 +33,9 @@ Group = frozenset[str]
 Parts = Mapping[str, frozenset[str]]
 """What a test uses, by kind."""
 
+SHOWN = 4
+"""Suspects of a kind that are named; of a large fabric one test uses hundreds of links."""
+
 KINDS = ("node", "port", "rail", "switch", "link")
 
 
@@ -59,8 +62,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "uncovered": dict(told.uncovered),
         "tests": [_observed(each, slow=each in bad) for each in told.tests],
     }
-    used = f"{covered} of {told.links} links between switches were used by {len(measured)} pairs of nodes"
-    passed = f"{used}, {_rates(measured)}"
+    pairs = f"{len(measured)} pair{'s' * (len(measured) != 1)} of nodes"
+    passed = f"{covered} of {told.links} links between switches were used by {pairs}, {_rates(measured)}"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
 
 
@@ -80,7 +83,9 @@ def _rates(measured: Sequence[PathTest]) -> str:
     if not measured:
         return "none of which measured anything"
     unjudged = len(measured) < LEAST_PAIRS and any(each.mark is None for each in measured)
-    why = f"no pass mark is given, and {len(measured)} pairs are too few to compare" if unjudged else "none is slow"
+    why = (
+        f"no pass mark is given, and fewer than {LEAST_PAIRS} pairs are not compared" if unjudged else "none is slow"
+    )
     return f"the slowest at {min(each.gbitps or 0.0 for each in measured):.4g} Gb/s each way; {why}"
 
 
@@ -106,7 +111,7 @@ def _slow(bad: Sequence[PathTest], fast: Sequence[PathTest], fabric: str) -> Ite
 
 def _finding(tests: Sequence[PathTest], suspected: Parts, fabric: str) -> Finding:
     rates = sorted(each.gbitps or 0.0 for each in tests)
-    span = f"{rates[0]:.4g}" if len(rates) == 1 else f"{rates[0]:.4g} to {rates[-1]:.4g}"
+    span = " to ".join(dict.fromkeys(f"{rate:.4g}" for rate in (rates[0], rates[-1])))
     marks = sorted({each.mark for each in tests if each.mark is not None})
     expected = f"{marks[0]:g} or more" if marks else f"{MEDIAN_SHARE:.0%} of the median of all pairs"
     leaves = sorted({leaf for each in tests for leaf in each.leaves})
@@ -120,10 +125,15 @@ def _finding(tests: Sequence[PathTest], suspected: Parts, fabric: str) -> Findin
 
 
 def _words(suspected: Parts) -> str:
-    told = [f"{kind} {some(sorted(suspected[kind]))}" for kind in KINDS if suspected[kind]]
+    told = [f"{kind} {_few(sorted(suspected[kind]))}" for kind in KINDS if suspected[kind]]
     if not told:
         return "nothing that they have in common is in no fast pair: test again"
     return f"suspects (in every slow pair, in no fast one): {'; '.join(told)}"
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
 
 
 def suspects(bad: Iterable[PathTest], fast: Iterable[PathTest]) -> Parts:
