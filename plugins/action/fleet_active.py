@@ -76,7 +76,7 @@ class ActionModule(ActionBase):
         checks = [CHECKS[name] for name in self._names()]
         expected = self._expected()
         made = active.plan(checks, expected)
-        if stop := str(self._task.args.get("stop") or ""):
+        if made.orders and (stop := str(self._task.args.get("stop") or "")):
             changed, jobs, trouble = self._module(made, stop=stop)
             return _answered(answer, checks, active.brought(made, jobs, trouble), changed=changed)
         changed, jobs, trouble = self._module(made, look=True) if made.orders else (False, {}, "")
