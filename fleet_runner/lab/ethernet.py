@@ -44,6 +44,11 @@ def interface(rail: int) -> str:
     return f"eth{rail + 1}"
 
 
+def adapter(rail: int) -> str:
+    """Return the adapter of a rail; those of InfiniBand and eth0 come before."""
+    return f"mlx5_{plan.RAILS + 1 + rail}"
+
+
 def leaf(rail: int) -> str:
     """Return the leaf of a rail."""
     return tuple(LEAVES)[rail]

@@ -134,6 +134,7 @@ def context(lab: Lab, name: str, bmc_port: int) -> Row:
         },
         "reset_dir": str(lab.node(name) / "tmp" / "resets"),
         "active_job_dir": str(lab.node(name) / "tmp" / "jobs"),
+        "ib_write_pair_job_dir": str(lab.node(name) / "tmp" / "jobs"),
         "fleet_bmc_url": f"http://127.0.0.1:{bmc_port}",
         "network_boot_limits": {str(milestone): seconds for milestone, seconds in MILESTONES.items()},
         # A simulated power cycle takes the old system away at once.

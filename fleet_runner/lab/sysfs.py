@@ -6,8 +6,8 @@ They lie under the node's own root, where a node's files are looked for (FLEET_R
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fleet_runner.lab import plan
-from fleet_runner.lab.folder import Lab, write
+from fleet_runner.lab import ethernet, plan
+from fleet_runner.lab.folder import Lab, read, write
 from fleet_runner.lab.tools import roce
 
 ROOT = "root"
@@ -30,7 +30,8 @@ def write_files(lab: Lab, name: str, faults: Mapping[str, Any]) -> None:
     """Write a node's files as they are with these faults; what says the same already stays."""
     number = plan.index(name)
     dimms = _edac(faults.get("dimm_errors", {}).get("dimm", ""))
-    for path, text in (*dimms, *_machine(number, serial(number, faults))):
+    rails = _rails(number) if read(lab.about).get("rails", False) else ()
+    for path, text in (*dimms, *_machine(number, serial(number, faults)), *rails):
         file = lab.node(name) / ROOT / path
         if not file.is_file() or file.read_text("utf-8") != text:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -53,6 +54,19 @@ def _machine(number: int, said: str) -> Iterator[tuple[str, str]]:
         yield f"{NET}/{roce.INTERFACE}/ecn/{side}/enable/{roce.LOSSLESS}", "1\n"
     yield f"sys/class/infiniband/{roce.ADAPTER}/ports/1/hw_counters/out_of_sequence", "0\n"
     yield f"{NET}/lo/address", "00:00:00:00:00:00\n"
+
+
+def _rails(number: int) -> Iterator[tuple[str, str]]:
+    """Tell the adapters of the Ethernet rails, each with the GIDs of its link-local and its IPv4 address."""
+    for rail in range(ethernet.RAILS):
+        port = f"sys/class/infiniband/{ethernet.adapter(rail)}/ports/1"
+        yield f"{port}/link_layer", "Ethernet\n"
+        local = f"fe80:0000:0000:0000:0000:00ff:fe{rail:02x}:{number:04x}"
+        ipv4 = f"0000:0000:0000:0000:0000:ffff:ac1{rail:x}:{number:04x}"
+        for at, (gid, kind) in enumerate((gid, kind) for gid in (local, ipv4) for kind in ("IB/RoCE v1", "RoCE v2")):
+            yield f"{port}/gids/{at}", f"{gid}\n"
+            yield f"{port}/gid_attrs/types/{at}", f"{kind}\n"
+            yield f"{port}/gid_attrs/ndevs/{at}", f"{ethernet.interface(rail)}\n"
 
 
 def _edac(bad: str) -> Iterator[tuple[str, str]]:

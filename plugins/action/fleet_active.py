@@ -15,9 +15,10 @@ from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from fleet_runner.core.checks.active import Plan
+    from fleet_runner.core.checks.check import Check
 
 DOCUMENTATION = r"""
 module: fleet_active
@@ -38,6 +39,7 @@ options:
     elements: str
     default: []
   resources: {description: What pods are given that work on GPUs., type: list, elements: str, default: []}
+  stop: {description: Why the tests are to end now; nothing is started., type: str, default: ""}
   slurm: {description: Arguments of srun where work comes through Slurm., type: list, elements: str, default: []}
   dir: {description: Where the node keeps the state of its jobs., type: path, default: /run/fleet-runner/jobs}
 author: [fleet-runner]
@@ -65,7 +67,7 @@ PROGRAMS = Path(__file__).resolve().parent.parent.parent / "roles" / "active" / 
 class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _supports_check_mode = True  # the module starts nothing then
-    _VALID_ARGS = frozenset({"checks", "key", "yields", "workers", "ignored", "resources", "slurm", "dir"})
+    _VALID_ARGS = frozenset({"checks", "key", "yields", "workers", "ignored", "resources", "stop", "slurm", "dir"})
 
     def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Look first: a node whose test found a fault is not loaded again. Then begin what has not been, or end."""
@@ -74,6 +76,9 @@ class ActionModule(ActionBase):
         checks = [CHECKS[name] for name in self._names()]
         expected = self._expected()
         made = active.plan(checks, expected)
+        if made.orders and (stop := str(self._task.args.get("stop") or "")):
+            changed, jobs, trouble = self._module(made, stop=stop)
+            return _answered(answer, checks, active.brought(made, jobs, trouble), changed=changed)
         changed, jobs, trouble = self._module(made, look=True) if made.orders else (False, {}, "")
         readings = active.brought(made, jobs, trouble)
         fault = active.faulty(checks, _read(readings), expected)
@@ -82,9 +87,7 @@ class ActionModule(ActionBase):
         elif not fault and (changed or any(map(_is_lost, readings.values()))):
             changed, jobs, trouble = self._module(made)
             readings = active.brought(made, jobs, trouble)
-        told = ", ".join(f"{name.removesuffix('_job')} {each['state']}" for name, each in readings.items())
-        answer.update(changed=changed, readings=_plain(readings), checks=active.asked(checks, readings), msg=told)
-        return answer
+        return _answered(answer, checks, readings, changed=changed)
 
     def _names(self) -> list[str]:
         names = [str(name) for name in self._task.args.get("checks") or ()]
@@ -146,6 +149,14 @@ class ActionModule(ActionBase):
         if told.get("failed") or not isinstance(told.get("jobs"), dict):
             return False, {}, str(told.get("msg") or told.get("module_stderr") or "the node gave no answer")[:500]
         return bool(told.get("changed")), _plain(told["jobs"]), ""
+
+
+def _answered(
+    answer: dict[str, Any], checks: Sequence[Check], readings: Mapping[str, Any], *, changed: bool
+) -> dict[str, Any]:
+    told = ", ".join(f"{name.removesuffix('_job')} {each['state']}" for name, each in readings.items())
+    answer.update(changed=changed, readings=_plain(readings), checks=active.asked(checks, readings), msg=told)
+    return answer
 
 
 def _goes_on(job: Any) -> bool:

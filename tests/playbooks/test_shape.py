@@ -18,7 +18,7 @@ STAGES = [path for path in PLAYBOOKS if path.stem in set(Stage)]
 SERVERS = {"boot_image", "boot_servers"}
 """Playbooks of the machines that nodes boot from; they are run by hand."""
 
-GROUPS = {"allreduce"}
+GROUPS = {"allreduce", "ib_write_pair"}
 """Playbooks of several nodes together; a command runs them for one group after the other."""
 
 ROLES = sorted(path for path in (PROJECT / "roles").iterdir() if path.is_dir())

@@ -41,6 +41,7 @@ def visit(plugin: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(module.ActionModule, "_expected", lambda _: None)
         monkeypatch.setattr(module.ActionModule, "_module", called)
         action = object.__new__(module.ActionModule)
+        action._task = SimpleNamespace(args={})
         readings: dict[str, Any] = action.run()["readings"]
         return readings
 
@@ -88,7 +89,13 @@ def asked(
     monkeypatch.setattr(module.ActionModule, "_expected", lambda _: None)
 
     def visited(
-        seen: dict[str, Any], then: dict[str, Any], *, changed: bool, fault: str = "", check: bool = False
+        seen: dict[str, Any],
+        then: dict[str, Any],
+        *,
+        changed: bool,
+        fault: str = "",
+        check: bool = False,
+        stop: str = "",
     ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         monkeypatch.setattr(active, "faulty", lambda *_: fault)
         calls: list[dict[str, Any]] = []
@@ -99,7 +106,7 @@ def asked(
 
         monkeypatch.setattr(module.ActionModule, "_execute_module", executed)
         action = object.__new__(module.ActionModule)
-        action._task = SimpleNamespace(args={"key": "burn_in-1"}, check_mode=check)
+        action._task = SimpleNamespace(args={"key": "burn_in-1", "stop": stop}, check_mode=check)
         answer: dict[str, Any] = action.run()
         assert action._task.check_mode is check
         return calls, answer
@@ -138,3 +145,12 @@ def test_what_gave_way_is_not_begun_again_after_a_fault(
     assert answer["readings"]["training_job"] == STOPPED
     how, _ = asked(seen, seen, changed=True, fault="gemm", check=True)
     assert how == ENDING
+
+
+def test_tests_that_are_to_end_are_ended_without_a_look_and_nothing_is_begun(
+    asked: Callable[..., tuple[list[dict[str, Any]], dict[str, Any]]],
+) -> None:
+    """Whoever began them was interrupted."""
+    calls, answer = asked({"gemm": STOPPED, "training": STOPPED}, {}, changed=True, stop="Ctrl-C")
+    assert calls == [{"stop": "Ctrl-C", "check": False}]
+    assert (answer["changed"], answer["readings"]["gemm_job"]["state"]) == (True, "preempted")

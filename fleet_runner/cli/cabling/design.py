@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fleet_runner.cli.cabling import forms
 from fleet_runner.cli.cabling.captures import Capture, Neighbours, text
@@ -322,6 +322,11 @@ def _names(
 
 def adapters_of(device_type: str) -> dict[str, str]:
     """Return which interface each adapter is, from the device type's definition of healthy."""
+    return profile.hca_interfaces(profile_of(device_type))
+
+
+def profile_of(device_type: str) -> dict[str, Any]:
+    """Return a device type's definition of healthy; empty where it has none."""
     import yaml  # noqa: PLC0415  likewise
 
     name = ansible.group_name("device_type", device_type)
@@ -335,4 +340,4 @@ def adapters_of(device_type: str) -> dict[str, str]:
     found = (variables.get("fleet_profile") or {}) if isinstance(variables, dict) else variables or {}
     if not isinstance(found, dict):
         raise FleetError(f"{file.name}: found no mapping, expected the device type's fleet_profile")
-    return profile.hca_interfaces(found)
+    return found

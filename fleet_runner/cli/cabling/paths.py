@@ -3,14 +3,15 @@
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
 from fleet_runner.cli.base.session import Exit, console, opened, print_json
-from fleet_runner.cli.cabling.design import adapters_of
+from fleet_runner.cli.cabling.design import profile_of
 from fleet_runner.cli.cabling.options import AsJson, FabricName
 from fleet_runner.cli.cabling.text import note
 from fleet_runner.core.base.errors import FleetError
@@ -20,6 +21,8 @@ from fleet_runner.core.cabling.fabrics import ETHERNET, Fabric, fabrics
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.paths import LIKELY, Pair, PathTests, path_tests
 from fleet_runner.core.cabling.topology.layers import layers
+from fleet_runner.core.checks.catalogue.ib_write_pair import SECTION
+from fleet_runner.core.inventory import profile
 
 if TYPE_CHECKING:
     from fleet_runner.adapters.store import Store
@@ -34,29 +37,59 @@ ROUTED = (
     "With adaptive routing, one test uses all ways between its leaves. Without, the subnet manager gives each"
     " destination one way: then a test uses one uplink of each leaf, and the others take other destinations."
 )
+Run = Annotated[bool, typer.Option("--run", help="run the tests, and judge what they measure")]
 
 
-def paths(*, fabric: FabricName = None, json: AsJson = False) -> None:
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A fabric's tests, what is printed of them, and what it takes to run them.
+
+    `links` are the fabric's designed links; `servers` its nodes, each with its device type's profile, of which the
+    tests may use those that are `idle`.
+    """
+
+    fabric: Fabric
+    tests: PathTests
+    shown: dict[str, Any]
+    links: tuple[Link, ...]
+    servers: Mapping[str, profile.Profile]
+    idle: frozenset[str]
+
+    def adapter(self, port: Port) -> str | None:
+        """Return the adapter that a node's port is; None where its profile does not say it."""
+        return profile.adapter(self.servers[port.device], port.interface)
+
+
+def paths(*, fabric: FabricName = None, run: Run = False, json: AsJson = False) -> None:
     """Plan tests between idle nodes that use every link between switches, in as few tests as possible.
 
-    Nothing is run. Each test is ib_write_bw between two nodes' ports, by RoCE or InfiniBand: its two commands are
-    printed with --json. Only nodes are named that may be loaded now, as of fleet-runner allreduce; those that may not
-    are listed with the reason.
+    Each test is ib_write_bw between two nodes' ports, by RoCE or InfiniBand: --json has its two commands. Only nodes
+    are named that may be loaded now, as of fleet-runner allreduce; those that may not are listed with the reason.
+    Without --run nothing is run.
 
-    Exit code 0: tests use every link; 1: not all of them, and it says which and why.
+    With --run the tests run in rounds, in each of which a node has one test at most; nodes need active.ib_write_pair
+    in their profile. Who is no longer idle right before a round is left out. A slow pair, and one without a way, is
+    tested again between two other nodes. The answer is recorded of the fabric as fabric_paths.
+
+    Exit code 0: tests use every link, and none is slow; 1: not all of them, or a pair is slow or found no way; 3: a
+    pair came to no answer.
     """
     from fleet_runner.adapters.source import Reader  # noqa: PLC0415  its clients take longer to load than help does
 
     with opened() as (settings, store):
         fleet = Reader(settings)()
         newest = time.time() - 2 * settings.schedule("passive").times.pause
-        found = {each.name: _planned(store, fleet, each, newest) for each in _wanted(fabrics(fleet), fabric)}
+        found = [_planned(store, fleet, each, newest, run=run) for each in _wanted(fabrics(fleet), fabric)]
+        if not json:
+            for each in found:
+                _show(each.tests, each.shown)
+        if run:
+            from fleet_runner.cli.cabling import path_runs  # noqa: PLC0415  likewise
+
+            raise typer.Exit(path_runs.run(settings, store, fleet, found, json=json))
     if json:
-        print_json({name: plan for name, (_, plan) in found.items()})
-    else:
-        for tests, plan in found.values():
-            _show(tests, plan)
-    whole = all(tests.covered == tests.links for tests, _ in found.values())
+        print_json({each.fabric.name: each.shown for each in found})
+    whole = all(each.tests.covered == each.tests.links for each in found)
     raise typer.Exit(Exit.OK if whole else Exit.NO)
 
 
@@ -69,27 +102,25 @@ def _wanted(every: Iterable[Fabric], name: str | None) -> list[Fabric]:
     return found
 
 
-def _planned(store: "Store", fleet: "Fleet", fabric: Fabric, newest: float) -> tuple[PathTests, dict[str, Any]]:
-    """Return the tests of a fabric, and what is printed of them."""
-    from fleet_runner.cli.checks.idle_nodes import why_not  # noqa: PLC0415  likewise
-
+def _planned(store: "Store", fleet: "Fleet", fabric: Fabric, newest: float, *, run: bool) -> Planned:
+    """Return the tests of a fabric, and what is printed of them; of those that `run`, nodes must be able to."""
     tree = layers(fleet, fabric)
-    rows = {name: store.node(name) for name in tree.nodes}
-    busy = {
-        name: "it is not registered" if row is None else why_not(store, row, newest) for name, row in rows.items()
-    }
+    healthy = {kind: profile_of(kind) for kind in {fleet.devices[name].device_type for name in tree.nodes}}
+    servers = {name: healthy[fleet.devices[name].device_type] for name in tree.nodes}
+    busy = {name: why_not_now(store, name, newest) for name in tree.nodes}
+    if run:
+        busy = {name: why or _unable(fleet, name, servers[name]) for name, why in busy.items()}
     bmcs = {Port(*port) for port in fabric.ports if _is_bmcs(fleet, port.device, port.interface)}
-    links = [each for each in tree.links if bmcs.isdisjoint(each)]
-    tests = path_tests(links, frozenset(tree.nodes), {name for name, why in busy.items() if not why})
-    named = {kind: adapters_of(kind) for kind in {fleet.devices[name].device_type for name in tree.nodes}}
+    links = tuple(each for each in tree.links if bmcs.isdisjoint(each))
+    idle = frozenset(name for name, why in busy.items() if not why)
+    tests = path_tests(links, frozenset(tree.nodes), idle)
 
     def adapter(port: Port) -> str | None:
-        known = named[fleet.devices[port.device].device_type]
-        return next((name for name, interface in known.items() if interface == port.interface), None)
+        return profile.adapter(servers[port.device], port.interface)
 
     hashed = fabric.kind == ETHERNET
     rows_ = [_row(pair, (adapter(pair.one), adapter(pair.other)), hashed=hashed) for pair in tests.pairs]
-    return tests, {
+    shown: dict[str, Any] = {
         "fabric": fabric.name,
         "links": tests.links,
         "covered": tests.covered,
@@ -100,6 +131,24 @@ def _planned(store: "Store", fleet: "Fleet", fabric: Fabric, newest: float) -> t
         "no_way": _written(tests.unreached),
         "not_idle": {name: why for name, why in busy.items() if why},
     }
+    return Planned(fabric, tests, shown, links, servers, idle)
+
+
+def why_not_now(store: "Store", name: str, newest: float) -> str:
+    """Say why a node may not be loaded now; "" where it may."""
+    from fleet_runner.cli.checks.idle_nodes import why_not  # noqa: PLC0415  likewise
+
+    row = store.node(name)
+    return "it is not registered" if row is None else why_not(store, row, newest)
+
+
+def _unable(fleet: "Fleet", name: str, healthy: profile.Profile) -> str:
+    """Say what a node lacks to take part in a test; "" where it lacks nothing."""
+    if not profile.has(healthy, SECTION):
+        return f"its device type's profile has no {SECTION}; give it one, {{}} will do without a pass mark"
+    if not fleet.devices[name].primary_address:
+        return "the source of truth knows no primary address of it"
+    return ""
 
 
 def _is_bmcs(fleet: "Fleet", device: str, name: str) -> bool:

@@ -11,7 +11,8 @@ has one is counted as if the hash spread them evenly; certain it is not.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.picture_layout import natural
@@ -30,7 +31,7 @@ Ways = Mapping[str, list[tuple[str, tuple[Link, ...]]]]
 class Pair:
     """One test: both its ports, the leaves they are plugged into, and what it covers that those before do not.
 
-    `flows` is how many it takes; 1 where there is one way.
+    `flows` is how many it takes; 1 where there is one way. `ways` are all links that its flows may take.
     """
 
     one: Port
@@ -38,6 +39,7 @@ class Pair:
     leaves: tuple[str, str]
     links: tuple[Link, ...]
     flows: int
+    ways: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,8 @@ def path_tests(links: Iterable[Link], servers: Collection[str], idle: Collection
     ended = {leaf for leaf in free if any(leaf in (a.device, b.device) for each in chosen for a, b in each.new)}
     deserted, unreached = _left(search.left, leaves - free.keys())
     likely = 1 - (1 - LIKELY) / max(1, len(chosen))
-    pairs = [_pair(search, each, likely) for each in chosen]
+    used = Counter[str]()
+    pairs = [_pair(search, each, likely, used) for each in chosen]
     return PathTests(tuple(pairs), len(goals), math.ceil(len(ended) / 2), deserted, unreached)
 
 
@@ -197,17 +200,37 @@ def shares(start: str, ways: Ways) -> dict[Link, float]:
     return found
 
 
-def _pair(search: _Search, chosen: _Chosen, likely: float) -> Pair:
+def other_nodes(pair: Pair, links: Iterable[Link], servers: Collection[str], idle: AbstractSet[str]) -> Pair | None:
+    """Return the same test between two other idle servers at the same leaves; None where these have not both one.
+
+    What two tests find that share no node is no node's.
+    """
+    free = idle - {pair.one.device, pair.other.device}
+    ends = _ends(links, servers)
+    mine, theirs = ([port for port in ends.get(leaf, ()) if port.device in free] for leaf in pair.leaves)
+    found = next(((a, b) for a in mine for b in theirs if a.device != b.device), None)
+    return None if found is None else replace(pair, one=found[0], other=found[1], links=())
+
+
+def _pair(search: _Search, chosen: _Chosen, likely: float, used: Counter[str]) -> Pair:
+    """Return a test between two leaves; `used` counts how many tests each server has already."""
     one, other = chosen.leaves
-    near, far = _ports(search.free[one], search.free[other])
+    near, far = _ports(search.free[one], search.free[other], used)
+    used.update((near.device, far.device))
     there = shares(one, search.toward(other))
     counted = Counter(way[each] for way in (there, chosen.back) for each in chosen.new)
-    return Pair(near, far, chosen.leaves, tuple(sorted(chosen.new)), flows(counted, likely))
+    ways = tuple(sorted(chosen.back))
+    return Pair(near, far, chosen.leaves, tuple(sorted(chosen.new)), flows(counted, likely), ways)
 
 
-def _ports(mine: Iterable[Port], theirs: Iterable[Port]) -> tuple[Port, Port]:
-    """Return a port of each leaf, of two servers."""
-    return next((a, b) for a in mine for b in theirs if a.device != b.device)
+def _ports(mine: Iterable[Port], theirs: Iterable[Port], used: Counter[str]) -> tuple[Port, Port]:
+    """Return a port of each leaf, of two servers: of those with the fewest tests, so that tests can run at once."""
+
+    def tests(port: Port) -> int:
+        return used[port.device]
+
+    others = sorted(theirs, key=tests)
+    return next((a, b) for a in sorted(mine, key=tests) for b in others if a.device != b.device)
 
 
 def flows(shares: Mapping[float, int], likely: float) -> int:

@@ -17,6 +17,7 @@ TOOLS = {
     "findmnt": "findmnt",
     "gpu_burn": "gpu_burn",
     "ibnetdiscover": "ibnetdiscover",
+    "ib_write_bw": "ib_write_bw",
     "ibqueryerrors": "ibqueryerrors",
     "ibstat": "ibstat",
     "lldpctl": "lldpctl",

@@ -3,73 +3,25 @@
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.cabling.fabrics import fabrics
-from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Termination
 from fleet_runner.core.lifecycle.actions import SetCondition
 from fleet_runner.core.lifecycle.runs import Held
 from fleet_runner.core.lifecycle.states import Condition
-from tests.adapters.sitefiles.writer import write_site
 from tests.adapters.store.builders import decision
-from tests.cli.checks.test_allreduce import WAY, come, idle
+from tests.cli.cabling.fabric import NAMES, serving
+from tests.cli.checks.test_allreduce import idle
 from tests.cli.conftest import Type
-
-NAMES = ("gpu-01", "gpu-02", "gpu-03")
-LEAVES, SPINES = ("leaf-1", "leaf-2"), ("spine-1", "spine-2")
-
-RAILS = [
-    ((name, f"eth{rail}"), (leaf, f"Ethernet{at}"))
-    for at, name in enumerate(NAMES)
-    for rail, leaf in enumerate(LEAVES)
-]
-UPS = [
-    ((leaf, f"Ethernet{48 + up}"), (spine, f"Ethernet{at}"))
-    for at, leaf in enumerate(LEAVES)
-    for up, spine in enumerate(SPINES)
-]
-BMC = (("gpu-01", "bmc"), ("leaf-2", "Ethernet40"))
-
-
-def fleet() -> Fleet:
-    """Return two rails of Ethernet below two spines, of which one leaf can be asked; a BMC sits at the other."""
-    ports: dict[str, list[str]] = {}
-    for device, port in (end for cable in (*RAILS, *UPS, BMC) for end in cable):
-        ports.setdefault(device, []).append(port)
-    devices = {
-        name: Device(
-            name=name,
-            device_type="hgx" if name in NAMES else "switch",
-            role="gpu-server" if name in NAMES else "leaf",
-            site="hall",
-            interfaces=tuple(Interface(port, "400gbase-x-qsfp112", mgmt_only=port == "bmc") for port in mine),
-        )
-        for name, mine in ports.items()
-    }
-    asked = {"ansible_network_os": "arista.eos.eos"}
-    devices["leaf-1"] = replace(devices["leaf-1"], primary_address="192.0.2.1/24", context=asked)
-    types = {slug: DeviceType(slug, "M", slug, 1.0) for slug in ("hgx", "switch")}
-    cables = tuple(Cable(Termination(*one), Termination(*other)) for one, other in (*RAILS, *UPS, BMC))
-    return Fleet(("hall",), {}, types, devices, cables)
 
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: Type) -> Iterator[Store]:
     """All nodes are in production, and say that they are idle."""
-    write_site(fleet(), tmp_path / "site")
-    monkeypatch.setenv("FLEET_SOURCE", str(tmp_path / "site"))
-    (tmp_path / "state").mkdir()
-    with Store.create(f"sqlite:///{tmp_path / 'state' / 'fleet.db'}") as made:
-        nodes = [fleet().devices[name] for name in NAMES]
-        made.register([*nodes, *(each.record for each in fabrics(fleet()))], 1.0)
-        for name in NAMES:
-            come(made, name, *WAY)
-            idle(made, name)
+    with serving(tmp_path, monkeypatch) as made:
         yield made
 
 
@@ -100,9 +52,7 @@ def test_adapters_are_named_where_the_device_type_says_them(
     typed: Type, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     group_vars = tmp_path / "inventory" / "group_vars"
-    group_vars.mkdir(parents=True)
     (group_vars / "device_type_hgx.yml").write_text("fleet_profile: {hca_interfaces: {mlx5_3: eth0}}\n")
-    monkeypatch.setenv("FLEET_INVENTORY", str(tmp_path / "inventory" / "fleet.yml"))
     (test,) = plan(typed)["tests"]
     assert test["from"] == {"node": "gpu-01", "interface": "eth0", "adapter": "mlx5_3"}
     assert test["to"]["adapter"] is None
@@ -120,7 +70,7 @@ def test_a_busy_node_is_in_no_test_and_is_told_with_the_reason(typed: Type, stor
 
 def test_links_that_no_test_can_use_are_told(typed: Type, store: Store) -> None:
     """One idle node has nobody to write to."""
-    for name in ("gpu-02", "gpu-03"):
+    for name in NAMES[1:]:
         row = store.node(name)
         assert row is not None
         store.apply(row, decision(SetCondition(Condition.HELD, Held(2.0, "ada looks", "ada"))), time.time())
@@ -135,7 +85,7 @@ def test_leaves_without_an_idle_node_and_nodes_with_one_reason_are_told_together
     said = " ".join(typed("cabling", "paths").err.split())
     assert "not used: 4 links of leaves at which no node is idle: leaf-1, leaf-2" in said
     assert said.count("not loaded") == 1
-    assert "not loaded: gpu-01, gpu-02, gpu-03: a tenant's work runs on it" in said
+    assert "not loaded: gpu-01, gpu-02, gpu-03, gpu-04: a tenant's work runs on it" in said
 
 
 def test_a_fabric_that_is_not_there_is_refused_with_those_that_are(typed: Type, store: Store) -> None:

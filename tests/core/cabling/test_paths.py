@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.cabling.paths import LIKELY, PathTests, flows, path_tests
+from fleet_runner.core.cabling.paths import LIKELY, PathTests, flows, other_nodes, path_tests
 
 
 def fabric(servers: int, leaves: int, spines: int, ways: int = 1) -> tuple[Link, ...]:
@@ -126,3 +126,21 @@ def test_flows_are_as_many_as_the_sum_of_what_each_link_misses_allows(ways: int,
     shares = {1 / ways: 4 * ways}
     assert flows(shares, LIKELY) == count
     assert 4 * ways * (1 - 1 / ways) ** count <= 1 - LIKELY < 4 * ways * (1 - 1 / ways) ** (count - 1)
+
+
+def test_a_test_names_every_link_that_its_flows_may_take() -> None:
+    """Of three leaves the second test covers the third one's links, and goes by those of its other end, too."""
+    first, second = planned(fabric(3, 3, 2), 3).pairs
+    assert (len(first.links), len(first.ways)) == (4, 4)
+    assert (len(second.links), len(second.ways)) == (2, 4)
+
+
+def test_a_test_is_repeated_between_two_other_nodes_at_its_leaves_or_not_at_all() -> None:
+    links, everyone = fabric(4, 2, 2), frozenset(names(4))
+    (pair,) = planned(links, 4).pairs
+    again = other_nodes(pair, links, everyone, everyone)
+    assert again is not None
+    assert {again.one.device, again.other.device}.isdisjoint({pair.one.device, pair.other.device})
+    assert [again.one.interface, again.other.interface] == [pair.one.interface, pair.other.interface]
+    assert (again.leaves, again.links, again.ways, again.flows) == (pair.leaves, (), pair.ways, pair.flows)
+    assert other_nodes(pair, links, everyone, everyone - {again.one.device}) is None

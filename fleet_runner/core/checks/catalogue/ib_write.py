@@ -12,6 +12,7 @@ from fleet_runner.core.checks.parsers.job import Job
 from fleet_runner.core.checks.parsers.perftest import Measured, Table
 from fleet_runner.core.checks.shared import jobs
 from fleet_runner.core.checks.shared.culprits import culprits
+from fleet_runner.core.checks.shared.write_rate import LARGE, write_gbitps
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 from fleet_runner.core.inventory.profile import Section
@@ -23,9 +24,6 @@ EACH_SECONDS = 5
 
 START_SECONDS = 3
 """What a measurement takes besides."""
-
-LARGE = 2**16
-"""Bytes of a message from which on bandwidth is the link's and not the processor's."""
 
 Numbers = Mapping[frozenset[str], float]
 """A number by rail, or by the two rails that wrote to each other."""
@@ -39,7 +37,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     if still is not None:
         return still
     runs = _runs(job, expected)
-    widths, delays = _numbers(runs, _gbitps, min), _numbers(runs, _latency_us, max)
+    widths, delays = _numbers(runs, write_gbitps, min), _numbers(runs, _latency_us, max)
     mark = wanted.number("write_gbitps_min") if wanted.has("write_gbitps_min") else 0.0
     findings = [*_slow(widths, mark, expected.node), *_late(delays, wanted, expected.node)]
     least = f"expected {mark:g} or more" if mark else "no pass mark is given"
@@ -72,12 +70,6 @@ def _numbers(
             key = frozenset({run.rail, run.peer})
             found[key] = worse(value, found.get(key, value))
     return found
-
-
-def _gbitps(table: Table) -> float | None:
-    """Return the best of the large messages, one way."""
-    rates = [row.gbitps for row in table.rows if row.gbitps is not None and row.bytes >= LARGE]
-    return round(max(rates) / (2 if table.both_ways else 1), 2) if rates else None
 
 
 def _latency_us(table: Table) -> float | None:

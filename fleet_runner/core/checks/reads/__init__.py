@@ -23,6 +23,7 @@ SUPPLIED = frozenset(
         "boot_progress",
         "firmware_progress",
         "gather_progress",
+        "path_tests",
         "reset_progress",
         "scheduler_node",
         "switch_lldp",

@@ -17,6 +17,7 @@ PROFILE: dict[str, Any] = {
             "device_to_device_gbps_min": 335,
         },
         "ib_write": {"write_gbitps_min": 380, "latency_us_max": 3},
+        "ib_write_pair": {"write_gbitps_min": 380},
     }
 }
 """Sections of the profile; `parts` and `active` are laid over those of `judging`."""
@@ -32,6 +33,7 @@ HEALTHY: dict[str, dict[str, str]] = {
     "nccl_allreduce": {"nccl_allreduce_job": ended(text_of("nccl_tests/h100_two.txt"))},
     "gpu_bandwidth": {"gpu_bandwidth_job": ended(text_of("nvbandwidth/v0.8_two.txt"))},
     "ib_write": {"ib_write_job": ended(text_of("perftest/two_rails.jsonl"))},
+    "ib_write_pair": {"ib_write_pair_job": ended(text_of("perftest/pair.jsonl"))},
     "dcgm": {"dcgm_job": ended(text_of("dcgm/v3_pass.json"))},
 }
 

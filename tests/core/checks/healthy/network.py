@@ -11,6 +11,7 @@ from fleet_runner.core.checks.parsers import (
     infiniband_ports,
     mlnx_qos,
     net_interfaces,
+    path_tests,
     roce_files,
 )
 from tests.core.checks.healthy import text_of
@@ -20,6 +21,8 @@ PORTS, INTERFACES = text_of("infiniband/ports.json"), text_of("network/interface
 ROCE_FILES, QOS = text_of("roce/files.json"), text_of("mlnx_qos/dscp.txt")
 DCB_PFC, DCB_APP = text_of("dcb/pfc.json"), text_of("dcb/app.json")
 FEC, STATISTICS = text_of("ethtool/fec.txt"), text_of("ethtool/statistics.txt")
+
+PATHS = text_of("paths/two_pairs.json")
 
 
 def by_interface(text: str) -> str:
@@ -46,6 +49,7 @@ PROFILE: dict[str, Any] = {
 HEALTHY: dict[str, dict[str, str]] = {
     "ib_ports": {"infiniband": PORTS},
     "hca_events": {"dmesg": text_of("dmesg/boot.txt")},
+    "fabric_paths": {"path_tests": PATHS},
     "nic_ports": {"network_interfaces": INTERFACES},
     "roce_ports": {
         "network_interfaces": INTERFACES,
@@ -62,6 +66,7 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "infiniband_ports": (infiniband_ports.parse, PORTS),
     "net_interfaces": (net_interfaces.parse, INTERFACES),
     "roce_files": (roce_files.parse, ROCE_FILES),
+    "path_tests": (path_tests.parse, PATHS),
     "mlnx_qos": (mlnx_qos.parse, QOS),
     "dcb_pfc": (dcb.pfc, DCB_PFC),
     "dcb_app": (dcb.dscp, DCB_APP),
