@@ -1,4 +1,4 @@
-"""An Ethernet fabric of five makers' switches is swept over real ssh; real lldpd speak over real cables."""
+"""An Ethernet fabric of five makers' switches is swept over real ssh; real lldpd and ARP speak over real cables."""
 
 import os
 import subprocess
@@ -43,7 +43,9 @@ NETWORK_OS = {
 }
 SERVERS = tuple(f"gpu-{number}" for number in range(1, 9))
 MUTE = ("gpu-7", "gpu-8")
-"""Servers without LLDP: what their leaves' bridges learn tells of them."""
+"""Servers without LLDP: what their leaves' bridges learn tells of them, and at one port, who answers ARP there."""
+ROUTED = "gpu-7/0"
+"""The cable between a server and a port of its leaf that routes, and learns no address."""
 FABRIC = "ethernet.hall"
 
 
@@ -143,8 +145,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             there.call_ports_by_name(switch)
         there.plug(CABLES.values())
         for number in (1, 2, 3, 4):
-            there.bridge(f"leaf-{number}", [port(f"leaf-{number}", each)[1] for each in (1, 2, 3, 4)])
+            ports = [port(f"leaf-{number}", each) for each in (1, 2, 3, 4)]
+            there.bridge(f"leaf-{number}", [end[1] for end in ports if end != CABLES[ROUTED][1]])
         macs = {(name, rail): there.send((name, rail)) for name in MUTE for rail in ("eth0", "eth1")}
+        assert there.route(*CABLES[ROUTED], "192.0.2") == macs[CABLES[ROUTED][0]]
         nodes = dict(zip(SYSTEMS, started, strict=True))
         for name, node in nodes.items():
             behind = f"{SYSTEMS[name]} {there.socket(name)} {there.namespace(name)}"
