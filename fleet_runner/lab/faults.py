@@ -1,36 +1,23 @@
 """The faults that can be put into a lab's node by name, and taken out again; twice is the same as once."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from fleet_runner.core.boot.boots import Milestone
-from fleet_runner.lab import ethernet, hardware, plan, plugging, sysfs, xids
-from fleet_runner.lab.folder import Lab, LabError, read
+from fleet_runner.lab import hardware, plan, plugging, sysfs, xids
+from fleet_runner.lab.fault import Fault, Options
+from fleet_runner.lab.folder import Lab, LabError
+from fleet_runner.lab.rail_faults import RAIL_FAULTS
 from fleet_runner.lab.tools.findmnt import DEVICE
 from fleet_runner.lab.tools.node import witness
 from fleet_runner.lab.tools.nvlink import LINKS
 from fleet_runner.lab.tools.stand_in import TOOLS
 from fleet_runner.lab.tools.systemctl import UNITS
 
-Options = dict[str, Any]
-
 ROW_REMAPPED = 63
 """The Xid of a row that is to be remapped."""
 
 MILESTONES = tuple(map(str, Milestone))
-
-
-class Fault(NamedTuple):
-    """One fault. `options` are its defaults; `begin` and `end` do more than note it in the node's state.
-
-    `seen_by` are the checks that FAIL for it as it is by default; none where it makes others UNKNOWN or UNREACHABLE.
-    """
-
-    sentence: str
-    seen_by: tuple[str, ...] = ()
-    options: Mapping[str, Any] = {}
-    begin: Callable[[Lab, str, Options], None] | None = None
-    end: Callable[[Lab, str, Options], None] | None = None
 
 
 def inject(lab: Lab, fault: str, node: str, options: Mapping[str, Any]) -> Options:
@@ -131,78 +118,6 @@ def _uplinks(options: Options) -> tuple[plugging.End, plugging.End]:
     return (plan.leaves()[options["rail"]], first), (plan.leaves()[options["with_rail"]], first)
 
 
-def _has_rails(lab: Lab, fault: str, rail: int = 0) -> None:
-    if rail >= ethernet.RAILS:
-        raise LabError(f"{fault}: --rail is {rail}, expected 0 to {ethernet.RAILS - 1}")
-    if not read(lab.about).get("rails", False):
-        raise LabError(f"{fault}: this lab has no Ethernet rails; make another one with `lab up --rails --dir DIR`")
-
-
-def _cross_rails(lab: Lab, node: str, options: Options) -> None:
-    _has_rails(lab, "wrong_rail")
-    plugging.swap(lab, *_both_rails(node, options))
-
-
-def _uncross_rails(lab: Lab, node: str, options: Options) -> None:
-    plugging.restore(lab, _both_rails(node, options))
-
-
-def _both_rails(node: str, options: Options) -> tuple[plugging.End, plugging.End]:
-    del options
-    return (node, ethernet.interface(0)), (node, ethernet.interface(1))
-
-
-def _swap_in_rail(lab: Lab, node: str, options: Options) -> None:
-    _has_rails(lab, "rail_swap", options["rail"])
-    plugging.swap(lab, *_same_rail(node, options))
-
-
-def _unswap_in_rail(lab: Lab, node: str, options: Options) -> None:
-    plugging.restore(lab, _same_rail(node, options))
-
-
-def _same_rail(node: str, options: Options) -> tuple[plugging.End, plugging.End]:
-    """Return the ports of one rail of two servers: of the node, and of that which is named, or of the first other."""
-    other = options["with"] or next(name for name in map(plan.server, (1, 2)) if name != node)
-    return (node, ethernet.interface(options["rail"])), (other, ethernet.interface(options["rail"]))
-
-
-def _kill_leaf(lab: Lab, node: str, options: Options) -> None:
-    del node
-    _has_rails(lab, "dead_leaf", options["rail"])
-    plugging.power(lab, ethernet.leaf(options["rail"]), on=False)
-
-
-def _revive_leaf(lab: Lab, node: str, options: Options) -> None:
-    del node
-    plugging.power(lab, ethernet.leaf(options["rail"]), on=True)
-
-
-RAIL_FAULTS: dict[str, Fault] = {
-    "wrong_rail": Fault(
-        "The two Ethernet rails of one node are exchanged at the leaves; both links are up.",
-        ("cabling_ethernet", "fabric_ethernet"),
-        {},
-        _cross_rails,
-        _uncross_rails,
-    ),
-    "rail_swap": Fault(
-        "The cables of one Ethernet rail are exchanged with those of another node (--with).",
-        ("cabling_ethernet", "fabric_ethernet"),
-        {"rail": 0, "with": ""},
-        _swap_in_rail,
-        _unswap_in_rail,
-    ),
-    "dead_leaf": Fault(
-        "The leaf of an Ethernet rail has no power: it does not answer, and nobody hears it.",
-        (),
-        {"rail": 0},
-        _kill_leaf,
-        _revive_leaf,
-    ),
-}
-"""Faults of the Ethernet rails, which only a lab made with `lab up --rails` has."""
-
 FAULTS: dict[str, Fault] = {
     "swapped_cables": Fault(
         "Two rails are exchanged at the leaves: of one node, or with those of another (--with).",
@@ -238,6 +153,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "pause_storm": Fault("The host takes nothing, and its RoCE port drops (likewise).", ("roce_ports",)),
     "lossy_cable": Fault("The RoCE port's cable makes errors that FEC does not correct (likewise).", ("roce_ports",)),
+    "wrong_mtu": Fault("The RoCE port has the MTU of an image that nobody adapted (likewise).", ("roce_ports",)),
     "missing_gpu": Fault("One GPU is not found by the driver.", ("parts_gpu",), {"gpu": 5}),
     "other_gpu": Fault("One GPU is another than the source of truth says.", ("parts_gpu",), {"gpu": 5}),
     "xid": Fault(

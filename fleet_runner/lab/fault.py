@@ -1,0 +1,22 @@
+"""What a fault of the lab is."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from fleet_runner.lab.folder import Lab
+
+Options = dict[str, Any]
+"""The options of a fault, by name."""
+
+
+class Fault(NamedTuple):
+    """One fault. `options` are its defaults; `begin` and `end` do more than note it in the node's state.
+
+    `seen_by` are the checks that FAIL for it as it is by default; none where it makes others UNKNOWN or UNREACHABLE.
+    """
+
+    sentence: str
+    seen_by: tuple[str, ...] = ()
+    options: Mapping[str, Any] = {}
+    begin: Callable[[Lab, str, Options], None] | None = None
+    end: Callable[[Lab, str, Options], None] | None = None
