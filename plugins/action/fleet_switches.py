@@ -48,7 +48,11 @@ options:
       - One of them that a release does not know leaves open what it would tell.
     type: bool
     default: false
-  nodes: {description: What nodes last heard themselves; it is kept beside., type: dict}
+  nodes:
+    description:
+      - What nodes last heard themselves, as written by C(fleet_runner.core.checks.parsers.neighbours.several.before).
+      - Words of nodes beside a switch that was not read are kept.
+    type: str
 author: [fleet-runner]
 """
 
@@ -97,7 +101,7 @@ class ActionModule(ActionBase):
         with_macs = sum(map(bool, learned.values()))
         told = f"{len(heard)} of {len(names)} switches were read, {with_macs} with MAC addresses at their ports"
         kept = several.written(heard, unread, learned)
-        kept[several.KEY] |= self._task.args.get("nodes") or {}
+        kept[several.KEY] |= several.beside(str(self._task.args.get("nodes") or ""), heard)
         answer.update(changed=False, switch_lldp=kept, msg=told)
         return answer
 

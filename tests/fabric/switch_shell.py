@@ -79,27 +79,28 @@ def _printed(*argv: str) -> str:
 def _entries(told: str) -> list[Entry]:
     """Return the bridge's entries, each address of a port once."""
     rows = [each for each in json.loads(told) if "master" in each]
-    return sorted({(_slashed(row["ifname"]), row["mac"], row.get("state") != "permanent") for row in rows})
+    return sorted({(slashed(row["ifname"]), row["mac"], row.get("state") != "permanent") for row in rows})
 
 
 def _answering(told: str) -> list[tuple[str, str, str]]:
     """Return each port with the IP and the MAC address of who answered there."""
-    return [(_slashed(row["dev"]), row["dst"], row["lladdr"]) for row in json.loads(told) if "lladdr" in row]
+    return [(slashed(row["dev"]), row["dst"], row["lladdr"]) for row in json.loads(told) if "lladdr" in row]
 
 
 def _neighbour(told: dict[str, Any]) -> Neighbour:
     chassis, port = told["chassis"][0], told["port"][0]
     return Neighbour(
-        _slashed(told["name"]),
+        slashed(told["name"]),
         chassis["id"][0]["value"],
         chassis["name"][0]["value"],
         port["id"][0]["type"],
-        _slashed(port["id"][0]["value"]),
-        _slashed(port.get("descr", [{"value": ""}])[0]["value"]),
+        slashed(port["id"][0]["value"]),
+        slashed(port.get("descr", [{"value": ""}])[0]["value"]),
     )
 
 
-def _slashed(name: str) -> str:
+def slashed(name: str) -> str:
+    """Return a network device's name of its port for Linux's."""
     return name.replace("_", "/")
 
 

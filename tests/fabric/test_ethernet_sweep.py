@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from fleet_runner.adapters.plays import extra_vars
+from fleet_runner.core.checks.parsers import lldp
+from fleet_runner.core.checks.parsers.neighbours import several
+from fleet_runner.core.checks.parsers.neighbours.several import HeardByNode
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Termination
 from fleet_runner.core.lifecycle.spool import Judged
@@ -122,11 +126,13 @@ class Site:
     ansible: Ansible
     macs: dict[End, str]
 
-    def sweep(self) -> Result:
-        """Play the fabric's stage, and return its one result."""
+    def sweep(self, nodes: str = "") -> Result:
+        """Play the fabric's stage, told what nodes heard before, and return its one result."""
         path = Path(self.ansible.variables["FLEET_SPOOL"])
         path.unlink(missing_ok=True)
-        answer = self.ansible("ansible-playbook", "playbooks/fabric.yml", "-l", FABRIC)
+        told = path.with_name("extravars.json")
+        told.write_text(extra_vars.written({"fleet_runs": {FABRIC: {"neighbours": nodes}}}), encoding="utf-8")
+        answer = self.ansible("ansible-playbook", "playbooks/fabric.yml", "-l", FABRIC, "-e", f"@{told}")
         assert answer.returncode == 0, answer.stdout + answer.stderr
         assert unclean(answer) == []
         [result] = [line.result for line in spool(path) if isinstance(line, Judged)]
@@ -236,6 +242,19 @@ def test_each_sort_of_fault_is_told_once_with_servers_that_say_nothing_and_a_spi
         ("cabling.wrong_rail", "gpu-2", "leaf-1", "leaf-3"),
         ("cabling.wrong_switch", "gpu-4", "leaf-3", "leaf-4"),
     ]
+
+
+def test_a_leaf_that_fails_for_the_first_time_is_spoken_for_by_what_its_servers_heard(site: Site) -> None:
+    """Of its four servers one is at another leaf, and two say nothing over LLDP; what gpu-1 heard is not needed."""
+    before = {
+        name: (HeardByNode(1.0, lldp.parse(switch_shell.slashed(site.hall.capture(name, "json0")))), switches)
+        for name, switches in {"gpu-1": ["leaf-1", "leaf-3"], "gpu-6": ["leaf-2", "leaf-4"]}.items()
+    }
+    sshd.end(site.nodes["leaf-2"])
+    result = site.sweep(several.before(before))
+    assert (result.observed["unread"], result.observed["by_nodes"]) == (["leaf-2", "spine-1"], 1)
+    assert "gpu-6 eth0" not in result.message
+    assert site.sweep().observed["by_nodes"] == 0
 
 
 def replug(site: Site, *moves: tuple[str, End]) -> None:
