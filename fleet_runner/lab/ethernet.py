@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 from fleet_runner.lab import plan
 
+FABRIC = "rails"
+"""What their switches call the fabric, beside which the site has a network for management."""
+
 RAILS = 2
 SPINES = 2
 UPLINKS = 2  # cables between one leaf and one spine
