@@ -343,7 +343,7 @@ def test_a_fabric_that_is_named_keeps_its_history_and_tickets_and_waits_for_its_
     hall.until(hall.sweeping, step=1.0)
     source = cabled(3)
     leaf = replace(source.devices["leaf-1"], context={"fabric_name": "rails"})
-    named = replace(source, devices=source.devices | {"leaf-1": leaf}, revision="named")
+    named = replace(source, devices={**source.devices, "leaf-1": leaf}, revision="named")
     hall.world.read_source = lambda: named
     hall.world.fleet_read_at = 0.0
     tick(hall.world, hall.now)
