@@ -18,7 +18,7 @@ from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.checks.parsers.neighbours import capture, several
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.inventory import ansible
-from fleet_runner.lab import ethernet, faults, hardware
+from fleet_runner.lab import ethernet, faults, hardware, rail_faults
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab, LabError, read
 from fleet_runner.lab.up import up
@@ -161,7 +161,7 @@ def test_a_server_without_power_is_not_heard(rails: Lab) -> None:
 
 def test_a_lab_without_rails_has_no_such_faults(lab: Lab) -> None:
     before = read(lab.fabric)
-    for fault in faults.RAIL_FAULTS:
+    for fault in rail_faults.RAIL_FAULTS:
         with pytest.raises(LabError, match="this lab has no Ethernet rails"):
             faults.inject(lab, fault, "gpu-01", {})
     assert read(lab.fabric) == before
