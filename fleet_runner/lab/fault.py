@@ -1,4 +1,4 @@
-"""What a fault of the lab is."""
+"""One fault that can be put into a lab's node, and taken out again."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from fleet_runner.lab.folder import Lab
 
 Options = dict[str, Any]
-"""The options of a fault, by name."""
 
 
 class Fault(NamedTuple):

@@ -1,4 +1,4 @@
-"""Faults of a lab's Ethernet rails: in the cables of its servers, and in its switches."""
+"""Faults of the Ethernet rails, which only a lab made with `lab up --rails` has."""
 
 from fleet_runner.lab import ethernet, plan, plugging
 from fleet_runner.lab.fault import Fault, Options
@@ -108,4 +108,4 @@ RAIL_FAULTS: dict[str, Fault] = {
         _find_peer,
     ),
 }
-"""Faults of the Ethernet rails, which only a lab made with `lab up --rails` has."""
+"""By name. The fault of a leaf may be put into any node: it is of none."""
