@@ -1,11 +1,14 @@
 """The Ethernet rails of a lab that has them: two leaves of two makers below two spines, and two ports of each server.
 
-Only plain functions and quick imports, as in `plan`.
+The spines are an MLAG pair, with a peer link between them. Only plain functions and quick imports, as in `plan`.
 """
 
 from typing import NamedTuple
 
 from fleet_runner.lab import plan
+
+FABRIC = "rails"
+"""What their switches call the fabric, beside which the site has a network for management."""
 
 RAILS = 2
 SPINES = 2
@@ -77,4 +80,10 @@ def cables(servers: int) -> tuple[plan.Plug, ...]:
         for at, (spine, above) in enumerate(SPINE_SWITCHES.items())
         for way in range(UPLINKS)
     )
-    return (*rails, *ups)
+    return (*rails, *ups, *peer_link())
+
+
+def peer_link() -> tuple[plan.Plug, ...]:
+    """Return the cables between the two spines, which are an MLAG pair."""
+    (one, maker), (other, its) = SPINE_SWITCHES.items()
+    return tuple(plan.Plug(one, maker.name(port), other, its.name(port)) for port in range(PORTS - 1, PORTS + 1))

@@ -153,6 +153,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "pause_storm": Fault("The host takes nothing, and its RoCE port drops (likewise).", ("roce_ports",)),
     "lossy_cable": Fault("The RoCE port's cable makes errors that FEC does not correct (likewise).", ("roce_ports",)),
+    "wrong_mtu": Fault("The RoCE port has the MTU of an image that nobody adapted (likewise).", ("roce_ports",)),
     "missing_gpu": Fault("One GPU is not found by the driver.", ("parts_gpu",), {"gpu": 5}),
     "other_gpu": Fault("One GPU is another than the source of truth says.", ("parts_gpu",), {"gpu": 5}),
     "xid": Fault(

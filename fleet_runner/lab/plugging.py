@@ -45,16 +45,42 @@ def power(lab: Lab, switch: str, *, on: bool) -> None:
         write_json(lab.fabric, fabric | ({"dead": dead} if dead else {}))
 
 
+def unplug(lab: Lab, ends: Iterable[End]) -> None:
+    """Take out the cables that begin at these ends."""
+    gone = {*ends}
+    with locked(lab.root):
+        fabric = read(lab.fabric)
+        fabric["cables"] = [cable for cable in fabric["cables"] if (cable[0], cable[1]) not in gone]
+        write_json(lab.fabric, fabric)
+
+
+def plug(lab: Lab, ends: Iterable[End]) -> None:
+    """Put cables in that begin at these ends, as designed, where there are none."""
+    with locked(lab.root):
+        fabric = read(lab.fabric)
+        places = _designed(lab)
+        there = {(cable[0], cable[1]) for cable in fabric["cables"]}
+        fabric["cables"] += [list(places[end]) for end in ends if end not in there]
+        order = {end: at for at, end in enumerate(places)}
+        fabric["cables"].sort(key=lambda cable: order[cable[0], cable[1]])
+        write_json(lab.fabric, fabric)
+
+
 def restore(lab: Lab, ends: Iterable[End]) -> None:
     """Plug these cables back where the design has them."""
     with locked(lab.root):
-        fabric, about = read(lab.fabric), read(lab.about)
-        every = designed(int(about["servers"]), rails=about.get("rails", False))
-        places = {(plug.a, plug.a_port): plug for plug in every}
+        fabric, places = read(lab.fabric), _designed(lab)
         for end in ends:
-            plug = places[end]
-            _of(fabric["cables"], end)[2:] = [plug.b, plug.b_port]
+            cable = places[end]
+            _of(fabric["cables"], end)[2:] = [cable.b, cable.b_port]
         write_json(lab.fabric, fabric)
+
+
+def _designed(lab: Lab) -> dict[End, plan.Plug]:
+    """Return every designed cable of a lab by the end where it begins."""
+    about = read(lab.about)
+    every = designed(int(about["servers"]), rails=about.get("rails", False))
+    return {(cable.a, cable.a_port): cable for cable in every}
 
 
 def _of(cables: Cables, end: End) -> list[str]:

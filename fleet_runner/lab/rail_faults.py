@@ -4,6 +4,9 @@ from fleet_runner.lab import ethernet, plan, plugging
 from fleet_runner.lab.fault import Fault, Options
 from fleet_runner.lab.folder import Lab, LabError, read
 
+PEER = tuple(ethernet.SPINE_SWITCHES)[-1]
+"""The one of an MLAG pair that goes dark."""
+
 
 def _has_rails(lab: Lab, fault: str, rail: int = 0) -> None:
     if rail >= ethernet.RAILS:
@@ -57,6 +60,29 @@ def _slow_leaf(lab: Lab, node: str, options: Options) -> None:
     _has_rails(lab, "slow_path", options["rail"])
 
 
+def _lose_peer(lab: Lab, node: str, options: Options) -> None:
+    del node
+    if options["component"] not in {"switch", "link"}:
+        raise LabError(f"mlag_peer_down: --component is {options['component']!r}, expected switch or link")
+    _has_rails(lab, "mlag_peer_down")
+    if options["component"] == "switch":
+        plugging.power(lab, PEER, on=False)
+    else:
+        plugging.unplug(lab, _peer_link())
+
+
+def _find_peer(lab: Lab, node: str, options: Options) -> None:
+    del node
+    if options["component"] == "switch":
+        plugging.power(lab, PEER, on=True)
+    else:
+        plugging.plug(lab, _peer_link())
+
+
+def _peer_link() -> tuple[plugging.End, ...]:
+    return tuple((plug.a, plug.a_port) for plug in ethernet.peer_link())
+
+
 RAIL_FAULTS: dict[str, Fault] = {
     "wrong_rail": Fault(
         "The two Ethernet rails of one node are exchanged at the leaves; both links are up.",
@@ -84,6 +110,13 @@ RAIL_FAULTS: dict[str, Fault] = {
         ("fabric_paths",),
         {"rail": 0, "share": 0.4},
         _slow_leaf,
+    ),
+    "mlag_peer_down": Fault(
+        "A spine of the MLAG pair has no power, or both cables between the two are out (--component link).",
+        (),
+        {"component": "switch"},
+        _lose_peer,
+        _find_peer,
     ),
 }
 """By name. The fault of a leaf may be put into any node: it is of none."""

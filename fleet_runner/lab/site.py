@@ -114,6 +114,7 @@ def rail_switches(lab: Lab) -> list[Row]:
             "primary_ip": f"{ethernet.address(name)}/24",
             "config_context": {
                 "ansible_network_os": maker.network_os,
+                "fabric_name": ethernet.FABRIC,
                 "ansible_ssh_executable": str(lab.root / "bin" / "ssh"),
             },
         }

@@ -31,7 +31,7 @@ def write_files(lab: Lab, name: str, faults: Mapping[str, Any]) -> None:
     number = plan.index(name)
     dimms = _edac(faults.get("dimm_errors", {}).get("dimm", ""))
     rails = _rails(number) if read(lab.about).get("rails", False) else ()
-    for path, text in (*dimms, *_machine(number, serial(number, faults)), *rails):
+    for path, text in (*dimms, *_machine(number, serial(number, faults), wrong_mtu="wrong_mtu" in faults), *rails):
         file = lab.node(name) / ROOT / path
         if not file.is_file() or file.read_text("utf-8") != text:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -44,11 +44,12 @@ def serial(number: int, faults: Mapping[str, Any]) -> str:
     return said
 
 
-def _machine(number: int, said: str) -> Iterator[tuple[str, str]]:
+def _machine(number: int, said: str, *, wrong_mtu: bool) -> Iterator[tuple[str, str]]:
     told = {"product_serial": said, "chassis_serial": said, "product_uuid": plan.uuid(number), "sys_vendor": "Lab"}
     yield from ((f"{DMI}/{name}", f"{value}\n") for name, value in told.items())
     yield f"{NET}/eth0/address", f"{plan.mac(number)}\n"
-    port = {"operstate": "up", "carrier": 1, "speed": roce.MBPS, "mtu": roce.MTU}
+    mtu = roce.USUAL_MTU if wrong_mtu else roce.MTU
+    port = {"operstate": "up", "carrier": 1, "speed": roce.MBPS, "mtu": mtu}
     yield from ((f"{NET}/{roce.INTERFACE}/{name}", f"{value}\n") for name, value in port.items())
     for side in ("roce_np", "roce_rp"):
         yield f"{NET}/{roce.INTERFACE}/ecn/{side}/enable/{roce.LOSSLESS}", "1\n"

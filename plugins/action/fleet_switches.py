@@ -15,13 +15,14 @@ from typing import IO, TYPE_CHECKING, Any
 from ansible.plugins.action import ActionBase
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.cabling.switches import NETWORK_OS, command, forwarding, ports
+from fleet_runner.core.cabling.switches import NETWORK_OS, arp, command, forwarding, ports
+from fleet_runner.core.checks.parsers import arp as answering
 from fleet_runner.core.checks.parsers import forwarding as table
 from fleet_runner.core.checks.parsers import switch_ports
 from fleet_runner.core.checks.parsers.neighbours import capture, several
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from fleet_runner.core.checks.parsers.forwarding import Learned
     from fleet_runner.core.checks.parsers.lldp import Neighbour
@@ -31,8 +32,9 @@ DOCUMENTATION = r"""
 module: fleet_switches
 short_description: Asks Ethernet switches for their LLDP neighbours
 description:
-  - Runs two commands that only read on each switch, over ssh, with a key; which, C(ansible_network_os) says. The
-    second one, for the MAC addresses that it learned at its ports, may fail. Of its variables C(ansible_host),
+  - Runs three commands that only read on each switch, over ssh, with a key; which, C(ansible_network_os) says. The
+    second one, for the MAC addresses that it learned at its ports, and the third one, for those that answered ARP at
+    routed ports, may fail. Of its variables C(ansible_host),
     C(ansible_port), C(ansible_user), C(ansible_ssh_private_key_file), C(ansible_ssh_common_args),
     C(ansible_ssh_extra_args) and C(ansible_ssh_executable) count. No password is used.
   - Never fails because of a switch. One that does not answer in time, or with something else, has its reason told.
@@ -46,7 +48,11 @@ options:
       - One of them that a release does not know leaves open what it would tell.
     type: bool
     default: false
-  nodes: {description: What nodes last heard themselves; it is kept beside., type: dict}
+  nodes:
+    description:
+      - What nodes last heard themselves, as written by C(fleet_runner.core.checks.parsers.neighbours.several.before).
+      - Words of nodes beside a switch that was not read are kept.
+    type: str
 author: [fleet-runner]
 """
 
@@ -93,9 +99,9 @@ class ActionModule(ActionBase):
                 else:
                     heard[name], learned[name] = found
         with_macs = sum(map(bool, learned.values()))
-        told = f"{len(heard)} of {len(names)} switches were read, {with_macs} with MAC addresses that they learned"
+        told = f"{len(heard)} of {len(names)} switches were read, {with_macs} with MAC addresses at their ports"
         kept = several.written(heard, unread, learned)
-        kept[several.KEY] |= self._task.args.get("nodes") or {}
+        kept[several.KEY] |= several.beside(str(self._task.args.get("nodes") or ""), heard)
         answer.update(changed=False, switch_lldp=kept, msg=told)
         return answer
 
@@ -117,22 +123,30 @@ def _asked(variables: Mapping[str, str], seconds: float) -> tuple[tuple[Neighbou
         said, complaint, code = _said(_ssh(variables, host, words), seconds)
         if code:
             return f"ssh ended with {code}: {complaint or 'it said nothing'}"
-        heard, words = capture.read(said).neighbours, forwarding(variables.get(NETWORK_OS))
-        return heard, _learned(_ssh(variables, host, words), end - time.monotonic()) if words else ()
+        return capture.read(said).neighbours, _addresses(variables, host, end)
     except EvidenceError as error:
         return str(error)
     except (OSError, ValueError) as error:
         return f"ssh cannot be started: {error}"
 
 
-def _learned(argv: list[str], seconds: float) -> tuple[Learned, ...]:
-    """Return the addresses that a switch learned; none where it does not say them, which is no fault of its own.
+def _addresses(variables: Mapping[str, str], host: str, end: float) -> tuple[Learned, ...]:
+    """Return the addresses at a switch's ports, each once: what it learned, and who answered ARP where it routes."""
+    found: dict[Learned, None] = {}
+    for asked, read in ((forwarding, table.read), (arp, answering.read)):
+        if words := asked(variables.get(NETWORK_OS)):
+            found |= dict.fromkeys(_learned(_ssh(variables, host, words), end - time.monotonic(), read))
+    return tuple(found)
+
+
+def _learned(argv: list[str], seconds: float, read: Callable[[str], tuple[Learned, ...]]) -> tuple[Learned, ...]:
+    """Return the addresses at a switch's ports; none where it does not say them, which is no fault of its own.
 
     It is a connection of its own: an account that may not run this command loses nothing else.
     """
     try:
         said, _, code = _said(argv, max(seconds, 1.0))
-        return () if code else table.read(said)
+        return () if code else read(said)
     except (EvidenceError, OSError):
         return ()
 

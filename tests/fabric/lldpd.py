@@ -28,6 +28,18 @@ print(address)
 """
 """A frame of the EtherType that IEEE 802 sets aside for experiments."""
 
+_ASKING = """
+import socket, sys
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as port:
+    port.settimeout(30)
+    port.connect((sys.argv[1], 9))
+    try:
+        port.send(b"x")
+        port.recv(1)  # nobody listens there, and says so: then both know each other's address
+    except ConnectionRefusedError:
+        pass
+"""
+
 End = tuple[str, str]
 
 
@@ -91,6 +103,14 @@ class Hall:
         """Make some ports a part of a device's bridge."""
         for each in interfaces:
             _run("ip", "-n", self.namespace(device), "link", "set", each, "master", "br0")
+
+    def route(self, server: End, switch: End, subnet: str) -> str:
+        """Give both ends of a cable an address in a subnet ("192.0.2"), have them meet; return the server's MAC."""
+        for end, last in ((server, 2), (switch, 1)):
+            _run("ip", "-n", self.namespace(end[0]), "address", "add", f"{subnet}.{last}/30", "dev", end[1])
+        inside = ("ip", "netns", "exec", self.namespace(server[0]))
+        _run(*inside, sys.executable, "-c", _ASKING, f"{subnet}.1")
+        return _run(*inside, "cat", f"/sys/class/net/{server[1]}/address").strip()
 
     def call(self, end: End, address: str) -> None:
         """Give a port its address back, which a new cable has not, and have it learned."""

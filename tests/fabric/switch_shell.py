@@ -1,7 +1,7 @@
 """What a switch's sshd runs: it answers its maker's commands, in its maker's form, from the real lldpd behind it.
 
 Arguments: the network operating system, the socket of that lldpd, and the network namespace whose real bridge tells
-what was learned. A network device's ports have slashes in their
+what was learned, and whose real neighbours answered ARP. A network device's ports have slashes in their
 names and Linux's cannot: there they are underscores.
 """
 
@@ -28,6 +28,14 @@ FORWARDING = {
     "nvue": "/sbin/bridge -j fdb show",
 }
 
+ARP = {
+    "eos": "show arp vrf all | json",
+    "nxos": "show ip arp vrf all | json",
+    "junos": "show arp no-resolve | display json | no-more",
+    "sonic": "show arp",
+    "nvue": "/sbin/ip -j neigh show",
+}
+
 Entry = tuple[str, str, bool]
 """A port, an address there, and whether it was learned."""
 
@@ -51,6 +59,10 @@ def main() -> None:
         told = _printed("ip", "netns", "exec", namespace, "bridge", "-j", "fdb", "show")
         tables = {"eos": eos_macs, "nxos": nxos_macs, "junos": junos_macs, "sonic": sonic_macs}
         sys.stdout.write(tables[maker](_entries(told)) if maker in tables else told)
+    elif asked == ARP[maker]:
+        told = _printed("ip", "netns", "exec", namespace, "ip", "-j", "neigh", "show")
+        answers = {"eos": eos_arp, "nxos": nxos_arp, "junos": junos_arp, "sonic": sonic_arp}
+        sys.stdout.write(answers[maker](_answering(told)) if maker in answers else told)
     elif asked == COMMANDS[maker]:
         told = _printed("lldpctl", "-u", socket, "-f", "json0")
         found = [_neighbour(each) for each in json.loads(told)["lldp"][0].get("interface", ())]
@@ -67,22 +79,28 @@ def _printed(*argv: str) -> str:
 def _entries(told: str) -> list[Entry]:
     """Return the bridge's entries, each address of a port once."""
     rows = [each for each in json.loads(told) if "master" in each]
-    return sorted({(_slashed(row["ifname"]), row["mac"], row.get("state") != "permanent") for row in rows})
+    return sorted({(slashed(row["ifname"]), row["mac"], row.get("state") != "permanent") for row in rows})
+
+
+def _answering(told: str) -> list[tuple[str, str, str]]:
+    """Return each port with the IP and the MAC address of who answered there."""
+    return [(slashed(row["dev"]), row["dst"], row["lladdr"]) for row in json.loads(told) if "lladdr" in row]
 
 
 def _neighbour(told: dict[str, Any]) -> Neighbour:
     chassis, port = told["chassis"][0], told["port"][0]
     return Neighbour(
-        _slashed(told["name"]),
+        slashed(told["name"]),
         chassis["id"][0]["value"],
         chassis["name"][0]["value"],
         port["id"][0]["type"],
-        _slashed(port["id"][0]["value"]),
-        _slashed(port.get("descr", [{"value": ""}])[0]["value"]),
+        slashed(port["id"][0]["value"]),
+        slashed(port.get("descr", [{"value": ""}])[0]["value"]),
     )
 
 
-def _slashed(name: str) -> str:
+def slashed(name: str) -> str:
+    """Return a network device's name of its port for Linux's."""
     return name.replace("_", "/")
 
 
@@ -222,6 +240,43 @@ def sonic_macs(found: list[Entry]) -> str:
     ]
     titles = "  No.    Vlan  MacAddress         Port           Type"
     rule = "-----  ------  -----------------  -------------  -------"
+    return "\n".join([titles, rule, *rows, f"Total number of entries {len(found)}", ""])
+
+
+def eos_arp(found: list[tuple[str, str, str]]) -> str:
+    """Print as Arista EOS."""
+    rows = [{"address": ip, "hwAddress": _dotted(mac), "interface": port, "age": 0} for port, ip, mac in found]
+    return json.dumps({"vrfs": {"default": {"ipV4Neighbors": rows}}})
+
+
+def nxos_arp(found: list[tuple[str, str, str]]) -> str:
+    """Print as Cisco NX-OS, one row without a list."""
+    rows = [{"intf-out": port, "ip-addr-out": ip, "mac": _dotted(mac)} for port, ip, mac in found]
+    adjacent = {"TABLE_adj": {"ROW_adj": rows[0] if len(rows) == 1 else rows}} if rows else {}
+    return json.dumps(
+        {"TABLE_vrf": {"ROW_vrf": {"vrf-name-out": "default", "cnt-total": str(len(rows)), **adjacent}}}
+    )
+
+
+def junos_arp(found: list[tuple[str, str, str]]) -> str:
+    """Print as Juniper Junos, with the port's logical unit."""
+    rows = [
+        {
+            "mac-address": [{"data": mac}],
+            "ip-address": [{"data": ip}],
+            "interface-name": [{"data": f"{port}.0"}],
+            "arp-table-entry-flags": [{"none": [{"data": None}]}],
+        }
+        for port, ip, mac in found
+    ]
+    return json.dumps({"arp-table-information": [{"arp-table-entry": rows} if rows else {}]})
+
+
+def sonic_arp(found: list[tuple[str, str, str]]) -> str:
+    """Print as SONiC."""
+    rows = [f"{ip:14} {mac} {port:13} -" for port, ip, mac in found]
+    titles = "Address        MacAddress         Iface          Vlan"
+    rule = "-------------  -----------------  -------------  ------"
     return "\n".join([titles, rule, *rows, f"Total number of entries {len(found)}", ""])
 
 

@@ -1,4 +1,4 @@
-"""An Ethernet fabric of five makers' switches is swept over real ssh; real lldpd speak over real cables."""
+"""An Ethernet fabric of five makers' switches is swept over real ssh; real lldpd and ARP speak over real cables."""
 
 import os
 import subprocess
@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from fleet_runner.adapters.plays import extra_vars
+from fleet_runner.core.checks.parsers import lldp
+from fleet_runner.core.checks.parsers.neighbours import several
+from fleet_runner.core.checks.parsers.neighbours.several import HeardByNode
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Termination
 from fleet_runner.core.lifecycle.spool import Judged
@@ -43,7 +47,9 @@ NETWORK_OS = {
 }
 SERVERS = tuple(f"gpu-{number}" for number in range(1, 9))
 MUTE = ("gpu-7", "gpu-8")
-"""Servers without LLDP: what their leaves' bridges learn tells of them."""
+"""Servers without LLDP: what their leaves' bridges learn tells of them, and at one port, who answers ARP there."""
+ROUTED = "gpu-7/0"
+"""The cable between a server and a port of its leaf that routes, and learns no address."""
 FABRIC = "ethernet.hall"
 
 
@@ -120,11 +126,13 @@ class Site:
     ansible: Ansible
     macs: dict[End, str]
 
-    def sweep(self) -> Result:
-        """Play the fabric's stage, and return its one result."""
+    def sweep(self, nodes: str = "") -> Result:
+        """Play the fabric's stage, told what nodes heard before, and return its one result."""
         path = Path(self.ansible.variables["FLEET_SPOOL"])
         path.unlink(missing_ok=True)
-        answer = self.ansible("ansible-playbook", "playbooks/fabric.yml", "-l", FABRIC)
+        told = path.with_name("extravars.json")
+        told.write_text(extra_vars.written({"fleet_runs": {FABRIC: {"neighbours": nodes}}}), encoding="utf-8")
+        answer = self.ansible("ansible-playbook", "playbooks/fabric.yml", "-l", FABRIC, "-e", f"@{told}")
         assert answer.returncode == 0, answer.stdout + answer.stderr
         assert unclean(answer) == []
         [result] = [line.result for line in spool(path) if isinstance(line, Judged)]
@@ -143,8 +151,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             there.call_ports_by_name(switch)
         there.plug(CABLES.values())
         for number in (1, 2, 3, 4):
-            there.bridge(f"leaf-{number}", [port(f"leaf-{number}", each)[1] for each in (1, 2, 3, 4)])
+            ports = [port(f"leaf-{number}", each) for each in (1, 2, 3, 4)]
+            there.bridge(f"leaf-{number}", [end[1] for end in ports if end != CABLES[ROUTED][1]])
         macs = {(name, rail): there.send((name, rail)) for name in MUTE for rail in ("eth0", "eth1")}
+        assert there.route(*CABLES[ROUTED], "192.0.2") == macs[CABLES[ROUTED][0]]
         nodes = dict(zip(SYSTEMS, started, strict=True))
         for name, node in nodes.items():
             behind = f"{SYSTEMS[name]} {there.socket(name)} {there.namespace(name)}"
@@ -232,6 +242,19 @@ def test_each_sort_of_fault_is_told_once_with_servers_that_say_nothing_and_a_spi
         ("cabling.wrong_rail", "gpu-2", "leaf-1", "leaf-3"),
         ("cabling.wrong_switch", "gpu-4", "leaf-3", "leaf-4"),
     ]
+
+
+def test_a_leaf_that_fails_for_the_first_time_is_spoken_for_by_what_its_servers_heard(site: Site) -> None:
+    """Of its four servers one is at another leaf, and two say nothing over LLDP; what gpu-1 heard is not needed."""
+    before = {
+        name: (HeardByNode(1.0, lldp.parse(switch_shell.slashed(site.hall.capture(name, "json0")))), switches)
+        for name, switches in {"gpu-1": ["leaf-1", "leaf-3"], "gpu-6": ["leaf-2", "leaf-4"]}.items()
+    }
+    sshd.end(site.nodes["leaf-2"])
+    result = site.sweep(several.before(before))
+    assert (result.observed["unread"], result.observed["by_nodes"]) == (["leaf-2", "spine-1"], 1)
+    assert "gpu-6 eth0" not in result.message
+    assert site.sweep().observed["by_nodes"] == 0
 
 
 def replug(site: Site, *moves: tuple[str, End]) -> None:

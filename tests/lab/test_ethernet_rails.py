@@ -18,7 +18,7 @@ from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.checks.parsers.neighbours import capture, several
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.inventory import ansible
-from fleet_runner.lab import ethernet, faults, hardware
+from fleet_runner.lab import ethernet, faults, hardware, rail_faults
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab, LabError, read
 from fleet_runner.lab.up import up
@@ -120,6 +120,29 @@ def test_a_dead_leaf_is_one_fault_of_its_own_and_condemns_nobody_else(rails: Lab
     assert own_look(rails, "gpu-01").verdict is Verdict.UNKNOWN
 
 
+def test_a_spine_of_the_mlag_pair_without_power_is_one_fault_and_moves_no_cable(rails: Lab, broken: Any) -> None:
+    broken("mlag_peer_down", "gpu-01")
+    (finding,) = swept(rails).findings
+    assert (finding.code, finding.devices) == ("cabling.dark", ("rail-spine-2",))
+    assert {own_look(rails, name).verdict for name in SERVERS} == {Verdict.PASS}
+
+
+def test_a_peer_link_that_is_out_is_named_and_nothing_else_is_told(rails: Lab, broken: Any) -> None:
+    """Both spines were read and neither hears the other: the cables may be out, or LLDP off; no ticket is opened."""
+    broken("mlag_peer_down", "gpu-01", component="link")
+    result = swept(rails)
+    assert (result.verdict, result.findings) == (Verdict.UNKNOWN, ())
+    assert result.observed["unread"] == []
+    named = [f"neither end of rail-spine-1 swp{port} to rail-spine-2 swp{port} is heard" for port in (63, 64)]
+    assert all(each in result.message for each in named)
+    assert result.message.count("neither end") == len(named)
+
+
+def test_a_component_that_is_no_part_of_a_pair_is_refused(rails: Lab) -> None:
+    with pytest.raises(LabError, match="--component is 'BIOS', expected switch or link"):
+        faults.inject(rails, "mlag_peer_down", "gpu-01", {"component": "BIOS"})
+
+
 def test_a_switch_answers_its_own_command_and_nothing_else(rails: Lab) -> None:
     said = asked(rails, "rail-leaf-1", "reload")
     assert (said.returncode, said.stdout) == (1, "")
@@ -138,7 +161,7 @@ def test_a_server_without_power_is_not_heard(rails: Lab) -> None:
 
 def test_a_lab_without_rails_has_no_such_faults(lab: Lab) -> None:
     before = read(lab.fabric)
-    for fault in faults.RAIL_FAULTS:
+    for fault in rail_faults.RAIL_FAULTS:
         with pytest.raises(LabError, match="this lab has no Ethernet rails"):
             faults.inject(lab, fault, "gpu-01", {})
     assert read(lab.fabric) == before

@@ -75,6 +75,7 @@ def test_a_healthy_port_passes_twice_and_without_the_section_nobody_asks(lab: La
     ("fault", "found"),
     [
         ("pfc_off", {("roce.pfc", Remedy.WATCH)}),
+        ("wrong_mtu", {("roce.mtu", Remedy.WATCH)}),
         ("lossy_cable", {("roce.symbol_errors", Remedy.RECABLE)}),
         ("pause_storm", {("roce.pause_storm", Remedy.WATCH), ("roce.lossless_drops", Remedy.WATCH)}),
     ],
@@ -88,6 +89,7 @@ def test_each_fault_is_found(lab: Lab, fault: str, found: set[tuple[str, Remedy]
         faults.fix(lab, fault, NODE)
     assert result.verdict is Verdict.FAIL
     assert {(finding.code, finding.remedy) for finding in result.findings} == found, result.message
+    assert len(result.findings) == len(found)
     assert faults.FAULTS[fault].seen_by == ("roce_ports",)
 
 

@@ -1,6 +1,5 @@
 """A playbook in the foreground, for somebody who waits: what it tells is read while it runs."""
 
-import json
 import os
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from fleet_runner.adapters.plays import project
+from fleet_runner.adapters.plays import extra_vars, project
 from fleet_runner.adapters.plays.batch_folder import SPOOL
 from fleet_runner.core.lifecycle.spool import Decoded, Line
 from fleet_runner.settings import Settings
@@ -59,7 +58,7 @@ def started(settings: Settings, playbook: str, nodes: Sequence[str], variables: 
     with tempfile.TemporaryDirectory(prefix="fleet-") as made:
         folder = Path(made)
         extra = folder / "extravars.json"
-        extra.write_text(json.dumps(variables), encoding="utf-8")
+        extra.write_text(extra_vars.written(variables), encoding="utf-8")
         command: list[str | Path] = [Path(sys.executable).with_name("ansible-playbook")]
         command += ["--inventory", settings.inventory_file, "--limit", ",".join(nodes)]
         command += ["--forks", str(settings.forks), "--extra-vars", f"@{extra}"]

@@ -10,7 +10,7 @@ from typing import Any, cast
 from ansible_runner import Runner, RunnerConfig
 
 from fleet_runner import settings as settings_module
-from fleet_runner.adapters.plays import batch_folder, engine, fork_server, processes, project
+from fleet_runner.adapters.plays import batch_folder, engine, extra_vars, fork_server, processes, project
 from fleet_runner.adapters.plays.credentials import handed
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.settings import Settings
@@ -54,7 +54,7 @@ def template(folder: Path, settings: Settings) -> dict[str, str]:
 def _config(folder: Path, spec: Mapping[str, Any], settings: Settings) -> RunnerConfig:
     """Say what to run; what could be long or private goes into files, not into arguments."""
     extra = folder / "extravars.json"
-    batch_folder.replace(extra, json.dumps({"fleet_runs": spec["runs"]}))
+    batch_folder.replace(extra, extra_vars.written({"fleet_runs": spec["runs"]}))
     own = folder / engine.RUNNER / "env"
     own.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Settings given as an argument are dropped where there is no such file.

@@ -94,7 +94,9 @@ def inject(
     tool: Annotated[str | None, typer.Option(help="tool_hang: the tool.")] = None,
     at: Annotated[str | None, typer.Option(help="no_boot: the milestone.")] = None,
     share: Annotated[float | None, typer.Option(help="slow_gpu: the share of its arithmetic that is left.")] = None,
-    component: Annotated[str | None, typer.Option(help="wrong_firmware: the inventory's id.")] = None,
+    component: Annotated[
+        str | None, typer.Option(help="wrong_firmware: the inventory's id; mlag_peer_down: switch or link.")
+    ] = None,
     version: Annotated[str | None, typer.Option(help="wrong_firmware: the version found.")] = None,
     unit: Annotated[str | None, typer.Option(help="service_down: the service.")] = None,
     serial: Annotated[str | None, typer.Option(help="other_serial: the serial number that it says.")] = None,

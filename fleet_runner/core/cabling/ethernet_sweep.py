@@ -48,7 +48,7 @@ def judge(design: EthernetDesign, told: HeardBySwitches) -> SweepVerdicts:
     dark = _dark(design, told, heard) if told.unread else {}
     gone = {each for fault in dark.values() for each in fault.expected}
     if told.nodes:
-        by_nodes = node_tellings.confirmed(heard, told.nodes, design) - gone
+        by_nodes = node_tellings.confirmed(heard, told, design) - gone
         heard = replace(heard, links=heard.links | by_nodes)
     left = left_out(design.links, heard.links, design.planned, design.idle)
     found = ethernet.compare(left.rest(design.links), heard, design.names, design.places, share=design.share)

@@ -16,6 +16,12 @@ from fleet_runner.core.inventory.records import NODE_ROLES, Cable, Device, Fleet
 INFINIBAND, ETHERNET = "infiniband", "ethernet"
 """The kinds of fabrics. NetBox's interface types of InfiniBand begin with the first; all others are Ethernet's."""
 
+NAMED = "fabric_name"
+"""The key of a switch's config context that names its fabric, such as "rails" or "storage"."""
+
+LONGEST = 40
+"""Characters of such a name."""
+
 FABRIC_TYPES = ("infiniband-fabric", "ethernet-fabric")
 """The roles, and the device types, of fabrics' records."""
 
@@ -24,7 +30,8 @@ FABRIC_TYPES = ("infiniband-fabric", "ethernet-fabric")
 class Fabric:
     """One fabric. `ports` are the node ports in it, by node and interface.
 
-    InfiniBand is read through any of those nodes; Ethernet from its switches, as many as can be `asked`.
+    InfiniBand is read through any of those nodes; Ethernet from its switches, as many as can be `asked`. `usual` is
+    the name that it has where nobody names it.
     """
 
     name: str
@@ -33,6 +40,7 @@ class Fabric:
     ports: tuple[Termination, ...]
     kind: str = INFINIBAND
     asked: frozenset[str] = frozenset()
+    usual: str = ""
 
     @property
     def record(self) -> Device:
@@ -44,7 +52,8 @@ class Fabric:
 def fabrics(fleet: Fleet) -> tuple[Fabric, ...]:
     """Return every fabric, by name: "infiniband.SITE", and ".SWITCH" behind it where that would name several.
 
-    An Ethernet fabric of which no switch can be asked is none: nothing would ever look at it.
+    Where switches of a fabric have a `fabric_name` in their config context, and no other fabric has it, that stands
+    in the place of ".SWITCH". An Ethernet fabric of which no switch can be asked is none: nothing would look at it.
     """
     wired = [each for each in _of_kind(fleet, ETHERNET) if each.asked]
     return tuple(sorted((*_of_kind(fleet, INFINIBAND), *wired), key=lambda fabric: fabric.name))
@@ -61,10 +70,20 @@ def _of_kind(fleet: Fleet, kind: str) -> list[Fabric]:
                 ports[of[near.device]].add(far)
     found = [_fabric(fleet, kind, members, ends) for members, ends in zip(joined, ports, strict=True)]
     alike = Counter(each.name for each in found)
+    usual = [f"{each.name}.{_plain(min(each.switches))}" if alike[each.name] > 1 else each.name for each in found]
+    said = [_said(fleet, each) for each in found]
+    taken = Counter((*said, *usual))
     return [
-        replace(each, name=f"{each.name}.{_plain(min(each.switches))}") if alike[each.name] > 1 else each
-        for each in found
+        replace(each, name=own if own and taken[own] == 1 else plain, usual=plain)
+        for each, own, plain in zip(found, said, usual, strict=True)
     ]
+
+
+def _said(fleet: Fleet, fabric: Fabric) -> str:
+    """Return the name that a fabric's switches give it in their config contexts; "" for none, and for several."""
+    told = {str(fleet.devices[switch].context.get(NAMED, "")) for switch in fabric.switches} - {""}
+    name = told.pop() if len(told) == 1 else ""
+    return f"{fabric.name}.{_plain(name)}" if 0 < len(name) <= LONGEST else ""
 
 
 def cables_of(fleet: Fleet, kind: str) -> list[Cable]:

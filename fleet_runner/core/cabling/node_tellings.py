@@ -4,17 +4,19 @@ It is from their last check, so it may be older than the sweep: it confirms desi
 nothing, and tells no fault. What is wrong the node's own check has told already, under the same key.
 """
 
-from collections.abc import Mapping
-
 from fleet_runner.core.cabling.ethernet import BelievedLinks, tellings
 from fleet_runner.core.cabling.ethernet_design import EthernetDesign
 from fleet_runner.core.cabling.links import Link
-from fleet_runner.core.checks.parsers.neighbours.several import HeardByNode
+from fleet_runner.core.checks.parsers.neighbours.several import HeardBySwitches
 
 
-def confirmed(heard: BelievedLinks, nodes: Mapping[str, HeardByNode], design: EthernetDesign) -> frozenset[Link]:
-    """Return the designed links that nodes heard, and at whose ports the sweep heard nothing."""
-    captures = {name: each.neighbours for name, each in nodes.items()}
+def confirmed(heard: BelievedLinks, sweep: HeardBySwitches, design: EthernetDesign) -> frozenset[Link]:
+    """Return the designed links that nodes heard, to switches not read, and of which the sweep heard nothing.
+
+    Where a switch was read, and hears nobody at its port, the cable may have gone since.
+    """
+    captures = {name: each.neighbours for name, each in sweep.nodes.items()}
     told = tellings(captures, design.names, design.links, design.macs).links
     taken = {port for each in heard.links | heard.disputed for port in each} | heard.hearing | heard.unmapped
-    return frozenset(each for each in told.values() if taken.isdisjoint(each)).intersection(design.links)
+    wanted = {each for each in design.links if sweep.heard.keys().isdisjoint((each.a.device, each.b.device))}
+    return frozenset(each for each in told.values() if taken.isdisjoint(each)) & wanted

@@ -1,4 +1,4 @@
-"""How an Ethernet switch is asked over ssh: for its LLDP neighbours, for learned addresses, and for its own ports.
+"""How an Ethernet switch is asked over ssh: for its LLDP neighbours, for addresses at its ports, and for their state.
 
 Which commands, `ansible_network_os` of its config context says, in the words of Ansible's network collections.
 """
@@ -26,11 +26,23 @@ FORWARDING = {
     "arista.eos.eos": "show mac address-table | json",
     "cisco.nxos.nxos": "show mac address-table | json",
     "dellemc.enterprise_sonic.sonic": "show mac",
+    "dellemc.os10.os10": "show mac address-table | no-more",
     "junipernetworks.junos.junos": "show ethernet-switching table | display json | no-more",
     "nvidia.nvue.nvue": "/sbin/bridge -j fdb show",
 }
-"""The second command, likewise, which prints what `parsers.forwarding` reads; a switch that refuses it is read. OS10
-and IOS XR print no JSON of it, and are not asked."""
+"""The second command, likewise, which prints what `parsers.forwarding` reads; a switch that refuses it is read. IOS
+XR learns addresses in bridge domains of L2VPN, on each line card, and is not asked: its ports are routed."""
+
+ARP = {
+    "arista.eos.eos": "show arp vrf all | json",
+    "cisco.iosxr.iosxr": "show arp vrf all",
+    "cisco.nxos.nxos": "show ip arp vrf all | json",
+    "dellemc.enterprise_sonic.sonic": "show arp",
+    "dellemc.os10.os10": "show ip arp | no-more",
+    "junipernetworks.junos.junos": "show arp no-resolve | display json | no-more",
+    "nvidia.nvue.nvue": "/sbin/ip -j neigh show",
+}
+"""The third command, likewise, for routed ports, at which no address is learned; `parsers.arp` reads it."""
 
 PORTS: dict[str, dict[str, str]] = {
     "arista.eos.eos": {
@@ -69,6 +81,11 @@ def command(network_os: object) -> str:
 def forwarding(network_os: object) -> str:
     """Return the command that prints learned addresses, likewise."""
     return FORWARDING.get(_whole(network_os), "")
+
+
+def arp(network_os: object) -> str:
+    """Return the command that prints who answered at routed ports, likewise."""
+    return ARP.get(_whole(network_os), "")
 
 
 def ports(network_os: object) -> tuple[str, dict[str, str]]:

@@ -3,6 +3,9 @@
 from fleet_runner.lab.tools.node import Node
 
 ADAPTER, INTERFACE, MTU, MBPS = "mlx5_8", "eth0", 9000, 100_000
+USUAL_MTU = 1500
+"""That of an interface that nobody set up."""
+
 PRIORITIES = range(8)
 LOSSLESS = 3
 

@@ -1,9 +1,11 @@
 """The source of truth's nodes, known to the store as the machines that they are: renamed, refused, or new."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import structlog
 
+from fleet_runner.core.cabling.fabrics import NAMED, Fabric, fabrics
 from fleet_runner.core.inventory.identity import Refused, Renamed, compare, groups
 from fleet_runner.core.inventory.last_places import place
 from fleet_runner.core.inventory.records import Fleet, nodes
@@ -26,12 +28,13 @@ def register(world: TickContext, fleet: Fleet, now: float) -> Fleet:
     later = _rename(world, found.renamed, now)
     refused = {**found.refused, **{each.old: _waits(each) for each in later}}
     new = {each.new for each in later}
+    world.fabrics, waits = _named(world, fleet, now)
     records = [*(each for each in devices if each.name not in new), *(each.record for each in world.fabrics.values())]
     world.store.register(records, now, refused)
     _tell(world, refused)
     world.refused = refused
     fleet = _place(world, fleet, [each.name for each in devices if each.name not in new])
-    world.registered = "" if later else fleet.revision
+    world.registered = "" if later or waits else fleet.revision
     world.fleet = fleet
     return fleet
 
@@ -54,6 +57,26 @@ def _rename(world: TickContext, renamed: tuple[Renamed, ...], now: float) -> lis
         for each in group:
             log.info("a node has another name", old=each.old, new=each.new, why=each.why)
     return later
+
+
+def _named(world: TickContext, fleet: Fleet, now: float) -> tuple[dict[str, Fabric], bool]:
+    """Return the fabrics by name, and whether one of them has to wait for its own.
+
+    A row that has the usual name of one that is named now is renamed. Until nothing works on it, it keeps that.
+    """
+    found: list[Fabric] = []
+    waits = False
+    for fabric in fabrics(fleet):
+        old, new = fabric.usual, fabric.name
+        if old == new or world.store.node(new) is not None or world.store.node(old) is None:
+            found.append(fabric)
+        elif world.store.rename((Renamed(old, new, f"the {NAMED} of its switches"),), now):
+            log.info("a fabric has another name", old=old, new=new)
+            found.append(fabric)
+        else:
+            found.append(replace(fabric, name=old))
+            waits = True
+    return {fabric.name: fabric for fabric in found}, waits
 
 
 def _waits(renamed: Renamed) -> Refused:

@@ -38,8 +38,8 @@ def payload(outlook: FleetView, runs: Iterable[Run], now: float) -> Told:
     `run`, `fence`, `since` (when the node came to its state) and `opened_at`; `before`, what its checks that
     remember saw last, by check: {"at", "observed"}; `suspect_share`, as the settings have it; `disturbed`, until
     when (epoch seconds) links may have gone down for reasons that are no fault, by node; of a fabric `observers`,
-    [[node, interface]], the best first, and of an Ethernet one `neighbours`, what nodes beside switches that
-    were not read last heard; of a run of `firmware` that: {"start": why no flash may begin, or ""}; of a
+    [[node, interface]], the best first, and of an Ethernet one `neighbours`, what its nodes last
+    heard, as one JSON text; of a run of `firmware` that: {"start": why no flash may begin, or ""}; of a
     drain its `reason`; and of one of active tests `round`, when the first run was opened that looked at the tests
     that it is to find. `remedy`, `faults` and `ends`, while a remedy is carried out: which, against what, and
     which work it may end. `treated`, when

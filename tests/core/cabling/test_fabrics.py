@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from fleet_runner.core.cabling.fabrics import FABRIC_TYPES, INFINIBAND, cables_of, fabrics
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES, INFINIBAND, NAMED, cables_of, fabrics
 from fleet_runner.core.inventory.records import NODE_ROLES, Cable, Device, Fleet, Interface, Termination
 from tests.fleets import fleets
 
@@ -79,6 +81,67 @@ def test_an_ethernet_fabric_is_read_from_the_switches_that_can_be_asked() -> Non
     )
     assert (found.switches, found.asked) == ({"leaf-1", "spine-1"}, {"leaf-1"})
     assert found.ports == (Termination("gpu-1", "1"),)
+
+
+def called(fleet: Fleet, **names: object) -> Fleet:
+    """A fleet of which some switches name their fabric."""
+    devices = {
+        name: replace(each, context={**each.context, NAMED: names[name]}) if name in names else each
+        for name, each in fleet.devices.items()
+    }
+    return replace(fleet, devices=devices)
+
+
+def test_a_fabric_is_called_as_its_switches_say_and_the_others_keep_their_names() -> None:
+    fleet = joined(
+        [*TWO_LEAVES, device("spine_1", "spine")],
+        ("gpu-1", "1", "leaf-1", "1"), ("gpu-1", "2", "leaf-2", "1"), ("leaf-1", "4", "spine_1", "1"),
+    )  # fmt: skip
+    assert [(each.name, each.usual) for each in fabrics(called(fleet, spine_1="rails a"))] == [
+        ("infiniband.hall.leaf-2", "infiniband.hall.leaf-2"),
+        ("infiniband.hall.rails_a", "infiniband.hall.leaf-1"),
+    ]
+    alone = joined(TWO_LEAVES[:2], ("gpu-1", "1", "leaf-1", "1"))
+    assert [each.name for each in fabrics(called(alone, **{"leaf-1": "rails"}))] == ["infiniband.hall.rails"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param({"leaf-1": "rails", "leaf-2": "rails"}, id="two fabrics of one name"),
+        pytest.param({"leaf-1": "leaf-2"}, id="the name of another one"),
+        pytest.param({"leaf-1": "rails", "spine-1": "storage"}, id="two names"),
+        pytest.param({"leaf-1": ""}, id="none"),
+        pytest.param({"leaf-1": "x" * 41}, id="too long"),
+    ],
+)
+def test_a_name_that_does_not_tell_fabrics_apart_is_passed_over(names: dict[str, object]) -> None:
+    fleet = joined(
+        [*TWO_LEAVES, device("spine-1", "spine")],
+        ("gpu-1", "1", "leaf-1", "1"), ("gpu-1", "2", "leaf-2", "1"), ("leaf-1", "4", "spine-1", "1"),
+    )  # fmt: skip
+    assert [each.name for each in fabrics(called(fleet, **names))] == [
+        "infiniband.hall.leaf-1",
+        "infiniband.hall.leaf-2",
+    ]
+
+
+@given(fleets(), st.data())
+def test_whatever_switches_say_each_fabric_has_one_name_and_who_says_nothing_keeps_it(
+    fleet: Fleet, data: st.DataObject
+) -> None:
+    switches = sorted({name for each in fabrics(fleet) for name in each.switches})
+    told = (
+        st.dictionaries(st.sampled_from(switches), st.sampled_from(["a", "b", *switches]))
+        if switches
+        else st.just({})
+    )
+    names = data.draw(told)
+    before, after = fabrics(fleet), fabrics(called(fleet, **names))
+    assert len({each.name for each in after}) >= len({each.name for each in before})
+    assert sorted(each.usual for each in after) == sorted(each.name for each in before)
+    for each in after:
+        assert each.name == each.usual or names.keys() & each.switches
 
 
 @given(fleets())

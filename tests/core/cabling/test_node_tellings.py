@@ -21,6 +21,13 @@ def test_a_leaf_that_was_not_read_has_its_servers_links_by_what_they_heard() -> 
     assert found.words() == f"; {len(MINE)} links are known by what nodes last heard themselves"
 
 
+def test_a_cable_that_a_read_leaf_hears_nothing_of_may_be_gone_whatever_its_node_heard_before() -> None:
+    gone = link(Port("gpu-05", "eth0"), Port("leaf-1-0", "swp2"))
+    cables = [each for each in HALL.links if each != gone]
+    found = swept(HALL, heard(cables, READ), WHY, None, heard(HALL.links, HALL.servers))
+    assert (found.verdicts.silent, found.by_nodes) == ((gone,), len(MINE))
+
+
 def test_what_nodes_heard_before_is_no_fault() -> None:
     """Two cables were swapped when they looked; their own checks said so, and one of them may be right by now."""
     one, other = (

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fleet_runner.core.cabling.switches import COMMANDS, FORWARDING, can_be_asked, command, forwarding
+from fleet_runner.core.cabling.switches import ARP, COMMANDS, FORWARDING, arp, can_be_asked, command, forwarding
 from fleet_runner.core.inventory.records import Device
 
 LEAF = Device(
@@ -30,11 +30,12 @@ LEAF = Device(
 def test_a_system_is_known_with_its_collection_and_without(told: str, known: str) -> None:
     assert command(told) == command(known) == COMMANDS[known]
     assert forwarding(told) == forwarding(known) == FORWARDING.get(known, "")
+    assert arp(told) == arp(known) == ARP[known]
 
 
 @pytest.mark.parametrize("told", ["", "eoss", "community.network.icx", None, 7, ["eos"]])
 def test_a_system_that_is_not_known_has_no_command(told: object) -> None:
-    assert command(told) == forwarding(told) == ""
+    assert command(told) == forwarding(told) == arp(told) == ""
     assert not can_be_asked(replace(LEAF, context={"ansible_network_os": told}))
 
 

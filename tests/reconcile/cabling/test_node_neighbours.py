@@ -1,16 +1,15 @@
 """What nodes last heard, for a sweep of a fabric of which not every switch is read."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping
 from typing import cast
 
-import pytest
-
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.cabling.fabrics import Fabric, fabrics
+from fleet_runner.core.cabling.fabrics import fabrics
+from fleet_runner.core.checks.parsers.neighbours.several import beside
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Termination
 from fleet_runner.core.lifecycle.runs import Stored
+from fleet_runner.core.lifecycle.spool import Evidence
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.reconcile.cabling.node_neighbours import FRESH, neighbours
 from tests.core.checks.catalogue.judging import text_of
@@ -37,37 +36,37 @@ def fleet(*pairs: tuple[str, str, str, str]) -> Fleet:
 
 
 class Kept:
-    """A store that keeps what was asked of it last, by node, and texts by their hash."""
+    """A store that keeps the newest result of each node, and texts by their hash."""
 
-    def __init__(self, results: Mapping[str, tuple[Stored, ...]], texts: Mapping[str, str]) -> None:
+    def __init__(self, results: Mapping[str, Stored], texts: Mapping[str, str]) -> None:
         self.results, self.texts = results, texts
 
-    def latest_results(self, node: str) -> tuple[Stored, ...]:
-        """Return its newest results."""
-        return self.results.get(node, ())
+    def newest(self, check: str, names: Iterable[str]) -> dict[str, Stored]:
+        """Return the newest result of a check on each of some nodes."""
+        assert check == "cabling_ethernet"
+        return {name: self.results[name] for name in names if name in self.results}
 
-    def evidence(self, digest: str) -> str | None:
-        """Return a text, if it was kept."""
-        return self.texts.get(digest)
+    def pieces(self, hashes: Iterable[str]) -> dict[str, Evidence]:
+        """Return the texts that were kept."""
+        return {each: Evidence("", 0.0, "lldp", each, self.texts[each]) for each in hashes if each in self.texts}
 
 
-def stored(node: str, check: str, ago: float = 60.0, observed: object = None, *evidence: str) -> Stored:
-    result = Result(check, Verdict.PASS, "as seen", (), {"unread": observed}, evidence)
+def stored(node: str, ago: float, *evidence: str) -> Stored:
+    result = Result("cabling_ethernet", Verdict.PASS, "as seen", (), {}, evidence)
     return Stored(1, 1, node, Stage.CABLING, NOW - ago, result)
 
 
 def told(
-    unread: object = ("leaf-1",), ago: float = 60.0, *, text: str = HEARD, of: Fleet | None = None
+    read: Collection[str] = ("leaf-2",), ago: float = 60.0, *, text: str = HEARD, of: Fleet | None = None
 ) -> dict[str, dict[str, object]]:
-    """Ask what the nodes of the fabric heard, whose last sweep did not read some switches."""
+    """Return what the nodes of the fabric heard, of which some switches were read."""
     site = of or fleet(*PAIRS)
     (fabric,) = fabrics(site)
-    results = {name: (stored(name, "cabling_ethernet", ago, None, "gone", "text"),) for name in ("gpu-1", "gpu-2")}
-    results[fabric.name] = (stored(fabric.name, "fabric_ethernet", 60.0, unread),)
-    return neighbours(cast("Store", Kept(results, {"text": text})), site, fabric, NOW)
+    results = {name: stored(name, ago, "gone", "text") for name in ("gpu-1", "gpu-2")}
+    return beside(neighbours(cast("Store", Kept(results, {"text": text})), site, fabric, NOW), read)
 
 
-def test_nodes_beside_a_switch_that_the_last_sweep_did_not_read_say_what_they_heard() -> None:
+def test_nodes_beside_a_switch_that_this_sweep_did_not_read_say_what_they_heard() -> None:
     found = told()
     assert set(found) == {"gpu-1"}
     assert found["gpu-1"]["at"] == NOW - 60.0
@@ -76,13 +75,12 @@ def test_nodes_beside_a_switch_that_the_last_sweep_did_not_read_say_what_they_he
 
 
 def test_nodes_beside_a_switch_that_nobody_can_ask_do_so_too() -> None:
-    assert set(told((), of=fleet(*PAIRS, *MORE))) == {"gpu-2"}
-    assert set(told(("leaf-1",), of=fleet(*PAIRS, *MORE))) == {"gpu-1", "gpu-2"}
+    assert set(told(("leaf-1", "leaf-2"), of=fleet(*PAIRS, *MORE))) == {"gpu-2"}
+    assert set(told(("leaf-2",), of=fleet(*PAIRS, *MORE))) == {"gpu-1", "gpu-2"}
 
 
-@pytest.mark.parametrize("unread", [(), None, 7, "leaf-1"])
-def test_where_every_switch_was_read_nobody_is_looked_up(unread: object) -> None:
-    assert told(unread) == {}
+def test_where_every_switch_was_read_nothing_is_kept() -> None:
+    assert told(("leaf-1", "leaf-2", "leaf-3")) == {}
 
 
 def test_what_was_heard_long_ago_or_cannot_be_read_says_nothing() -> None:
@@ -92,10 +90,8 @@ def test_what_was_heard_long_ago_or_cannot_be_read_says_nothing() -> None:
     assert told(text="") == {}
 
 
-def test_a_fabric_that_was_never_swept_asks_for_its_switches_alone() -> None:
+def test_a_fabric_whose_nodes_never_looked_is_told_nothing() -> None:
     site = fleet(*PAIRS)
     (fabric,) = fabrics(site)
-    none: Mapping[str, tuple[Stored, ...]] = {}
-    assert neighbours(cast("Store", Kept(none, {})), site, fabric, NOW) == {}
-    lost: Fabric = replace(fabric, asked=frozenset({"leaf-1"}))
-    assert neighbours(cast("Store", Kept(none, {})), site, lost, NOW) == {}
+    none: Mapping[str, Stored] = {}
+    assert neighbours(cast("Store", Kept(none, {})), site, fabric, NOW) == ""

@@ -334,6 +334,30 @@ def test_a_fabric_that_left_the_source_of_truth_rests(hall: Hall) -> None:
     assert hall.waiting() == "the source of truth does not know it any more; it is not swept"
 
 
+def test_a_fabric_that_is_named_keeps_its_history_and_tickets_and_waits_for_its_sweep(hall: Hall) -> None:
+    hall.swept(wrong())
+    hall.swept(wrong())
+    (ticket,) = hall.world.store.tickets()
+    before = len(hall.world.store.runs(FABRIC))
+    hall.world.store.leave_intent(FABRIC, IntentKind.RUN, "ann", detail="fabric", now=hall.now)
+    hall.until(hall.sweeping, step=1.0)
+    source = cabled(3)
+    leaf = replace(source.devices["leaf-1"], context={"fabric_name": "rails"})
+    named = replace(source, devices={**source.devices, "leaf-1": leaf}, revision="named")
+    hall.world.read_source = lambda: named
+    hall.world.fleet_read_at = 0.0
+    tick(hall.world, hall.now)
+    assert [each.name for each in hall.world.store.fabrics()] == [FABRIC]
+    hall.until(lambda: [each.name for each in hall.world.store.fabrics()] == ["infiniband.hall.rails"])
+    assert len(hall.world.store.runs("infiniband.hall.rails")) == before + 1
+    (kept,) = hall.world.store.tickets()
+    assert (kept.id, kept.fault, kept.opened_at) == (ticket.id, ticket.fault, ticket.opened_at)
+    assert "infiniband.hall.rails" in kept.nodes
+    hall.sweep = (fine(),)
+    hall.world.store.leave_intent("infiniband.hall.rails", IntentKind.RUN, "ann", detail="fabric", now=hall.now)
+    hall.until(lambda: not hall.world.store.tickets())
+
+
 def test_a_retired_fabric_is_swept_no_more(hall: Hall) -> None:
     """Its history stays."""
     hall.world.store.leave_intent(FABRIC, IntentKind.RETIRE, "ann", now=hall.now)

@@ -1,7 +1,8 @@
 """A fabric drawn in layers: spines above leaves above nodes, and in which of its links something is wrong.
 
 A layer of more devices than one can tell apart is drawn in groups: leaves by their rail, nodes by their rack, else
-all as one. It reads without colour: what is wrong is thick, and its count stands on it.
+all as one. It reads without colour: what is wrong is thick, and its count stands on it. A link within a layer, of an
+MLAG pair, is a bow above it; one within a group is not drawn, and is counted at the group's corner if it is wrong.
 """
 
 from collections import Counter
@@ -20,6 +21,9 @@ BOX, HIGH, GAP, MARGIN = 92, 34, 12, 16
 LEVEL = 170
 """From one layer to the next."""
 
+BOW = 26
+"""How high above its layer a link within it is drawn, doubled: the middle of the bow is half as high."""
+
 NAME = 13
 """Cells of a name that fit into a box."""
 
@@ -31,8 +35,8 @@ _STYLE = """
   .paper { fill: #ffffff; }
   .box { fill: #f5f7fa; stroke: #52606d; stroke-width: 1.5; }
   .box.bad { stroke: #b3261e; stroke-width: 3.5; }
-  .line { stroke: #9aa5b1; stroke-width: 1; }
-  .bad-line { stroke: #b3261e; stroke-width: 3.5; }
+  .line { stroke: #9aa5b1; stroke-width: 1; fill: none; }
+  .bad-line { stroke: #b3261e; stroke-width: 3.5; fill: none; }
   .count { fill: #b3261e; stroke: #ffffff; stroke-width: 1; }
   .digits { fill: #ffffff; font-weight: 700; }
   @media (prefers-color-scheme: dark) {
@@ -65,7 +69,9 @@ def svg(it: Layers, wrong: Collection[Link]) -> str:
     inside = {device: (level, box) for level, each in enumerate(levels) for device, box in each.inside.items()}
     counted = _counted(it, wrong, inside)
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
-    lines = [_line(places[one], places[other], bad) for (one, other), bad in sorted(counted.items(), key=_last)]
+    drawn = sorted(counted.items(), key=_last)
+    lines = [_line(places[one], places[other], bad) for (one, other), bad in drawn if one != other]
+    inner = [_line(places[one], places[one], bad) for (one, other), bad in drawn if one == other and bad]
     ill = {end for pair, bad in counted.items() if bad for end in pair}
     parts = [_box(places[level, box], text, bad=(level, box) in ill)
              for level, each in enumerate(levels) for box, text in each.boxes]  # fmt: skip
@@ -77,7 +83,7 @@ def svg(it: Layers, wrong: Collection[Link]) -> str:
             "<title>The fabric in layers; what is not as designed is thick, with a count</title>",
             f"<style>\n{_STYLE}\n</style>",
             f'<rect class="paper" width="{width}" height="{height}"/>',
-            *lines, *parts, *heads, *nothing,
+            *lines, *parts, *inner, *heads, *nothing,
             "</svg>\n",
         ]
     )  # fmt: skip
@@ -127,12 +133,12 @@ End = tuple[int, str]
 
 
 def _counted(it: Layers, wrong: Collection[Link], inside: dict[str, End]) -> dict[tuple[End, End], int]:
-    """Count what is wrong between each two boxes; links within a box, or out of the fabric, are not drawn."""
+    """Count what is wrong between each two boxes, or within one; links out of the fabric are not drawn."""
     found: dict[tuple[End, End], int] = {}
     for joined in it.links:
         ends = sorted(inside[port.device] for port in joined if port.device in inside)
-        if len(set(ends)) > 1:
-            pair = (ends[0], ends[-1])
+        if len(ends) > 1:
+            pair = (ends[0], ends[1])
             found[pair] = found.get(pair, 0) + (joined in wrong)
     return found
 
@@ -144,11 +150,18 @@ def _last(counted: tuple[tuple[End, End], int]) -> tuple[bool, tuple[End, End]]:
 
 def _line(one: tuple[float, float], other: tuple[float, float], bad: int) -> str:
     (x, y), (far_x, far_y) = one, other
-    ends = (x + BOX / 2, y + HIGH, far_x + BOX / 2, far_y)
-    line = '<line class="{}" x1="{:g}" y1="{:g}" x2="{:g}" y2="{:g}"/>'.format("bad-line" if bad else "line", *ends)
+    style = "bad-line" if bad else "line"
+    near, far = x + BOX / 2, far_x + BOX / 2
+    if one == other:
+        line, middle = "", (x + BOX, y)
+    elif y == far_y:
+        middle = (near + far) / 2, y - BOW / 2
+        line = f'<path class="{style}" d="M{near:g} {y:g}Q{middle[0]:g} {y - BOW:g} {far:g} {y:g}"/>'
+    else:
+        line = f'<line class="{style}" x1="{near:g}" y1="{y + HIGH:g}" x2="{far:g}" y2="{far_y:g}"/>'
+        middle = (near + 2 * far) / 3, (y + HIGH + 2 * far_y) / 3
     if not bad:
         return line
-    middle = (ends[0] + 2 * ends[2]) / 3, (ends[1] + 2 * ends[3]) / 3
     badge = f'<circle class="count" cx="{middle[0]:g}" cy="{middle[1]:g}" r="10"/>'
     return line + badge + words(middle[0], middle[1] + 4, f"{bad}", "digits", "middle")
 

@@ -1,8 +1,9 @@
 """Which addresses a switch learned at which of its ports: its forwarding table, in the form of each maker.
 
 `show mac address-table | json` of Arista EOS and Cisco NX-OS, `show ethernet-switching table | display json` of
-Juniper Junos, `show mac` of SONiC, `bridge -j fdb show` of Linux and Cumulus Linux. Only what was learned from frames
-counts: static entries, the switch's own and those of a tunnel say nothing of cables.
+Juniper Junos, `show mac` of SONiC, `bridge -j fdb show` of Linux and Cumulus Linux, `show mac address-table` of Dell
+OS10. Only what was learned from frames counts: static entries, the switch's own and those of a tunnel say nothing of
+cables. Whole rows that OS10's table lost at its end nobody can tell: it has no last line. A cut row is refused.
 """
 
 import re
@@ -29,6 +30,8 @@ _GROUP = 1
 _UNIT = re.compile(r"\.\d{1,5}$", re.ASCII)
 _SONIC = re.compile(r"[ \t]*No\.[ \t]+Vlan[ \t]+MacAddress[ \t]+Port[ \t]+Type[ \t]*$", re.MULTILINE | re.ASCII)
 _ROW = re.compile(r"[ \t]*\d{1,7}[ \t]+\S{1,20}[ \t]+(\S{17})[ \t]+(\S{1,80})[ \t]+(\S{1,20})[ \t]*$", re.ASCII)
+_OS10 = re.compile(r"[ \t]*VlanId[ \t]+Mac Address[ \t]+Type[ \t]+Interface[ \t\r]*\n", re.ASCII)
+_OS10_ROW = re.compile(r"[ \t]*\d{1,4}[ \t]+(\S{17})[ \t]+(\S{1,20})[ \t]+(\S{1,80})[ \t\r]*$", re.ASCII)
 _TOTAL = re.compile(r"[ \t]*Total number of entries[ \t]+(\d{1,7})[ \t]*$", re.ASCII)
 
 
@@ -44,7 +47,9 @@ def read(text: str) -> tuple[Learned, ...]:
 
     EvidenceError for anything else, and for a switch with more ports than there are.
     """
-    return _bounded(_sonic(text) if _SONIC.search(text) else _of_json(text))
+    if title := _OS10.search(text):
+        return bounded(_os10(text[title.end() :]))
+    return bounded(_sonic(text) if _SONIC.search(text) else _of_json(text))
 
 
 def _of_json(text: str) -> Iterator[Learned]:
@@ -62,8 +67,11 @@ def _of_json(text: str) -> Iterator[Learned]:
     raise EvidenceError("found other JSON, expected the MAC addresses that a switch learned")
 
 
-def _bounded(rows: Iterable[Learned]) -> tuple[Learned, ...]:
-    """Return the rows by port, each address once."""
+def bounded(rows: Iterable[Learned]) -> tuple[Learned, ...]:
+    """Return the rows by port, each address once, of a port one more than a host has at the most.
+
+    EvidenceError for a switch with more ports than there are.
+    """
     found: dict[str, dict[str, None]] = {}
     for interface, told in rows:
         mac = address(told)
@@ -126,6 +134,24 @@ def _linux(rows: list[Any]) -> Iterator[Learned]:
         own = get(each, "state") in {"permanent", "static"} or get(each, "dst") is not None
         if not own and get(each, "master") is not None and (not isinstance(flags, list) or "self" not in flags):
             yield Learned(word(get(each, "ifname")), word(get(each, "mac")))
+
+
+def _os10(text: str) -> Iterator[Learned]:
+    for line in whole_lines(text, "show mac address-table"):
+        if row := _OS10_ROW.match(line):
+            if row[2].lower() == "dynamic":
+                yield Learned(row[3], row[1])
+        elif line.strip():
+            raise EvidenceError(
+                f"show mac address-table: found {line.strip()[:80]!r}, expected VLAN, address, type, port"
+            )
+
+
+def whole_lines(text: str, command: str) -> list[str]:
+    """Return the lines of a table; EvidenceError where the last one has no end: it may be half a port's name."""
+    if not text.endswith("\n") and text:
+        raise EvidenceError(f"{command}: its last line has no end; was the table cut short?")
+    return text.splitlines()
 
 
 def _sonic(text: str) -> Iterator[Learned]:

@@ -1,5 +1,6 @@
 """The picture of a fabric: a box for each device, or for a group of them, and what is wrong with its count."""
 
+from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 from fleet_runner.core.cabling.links import Link, Port, link
@@ -46,6 +47,34 @@ def test_what_is_wrong_is_thick_and_counted() -> None:
     assert [each.get("class") for each in root.iter(f"{SVG}line")].count("bad-line") == 1
     assert "2" in texts(root)
     assert [each.get("class") for each in root.iter(f"{SVG}rect")].count("box bad") == 2
+
+
+def paired(spines: int) -> Layers:
+    """A node below a leaf, and spines of which each has a cable to the next, as MLAG peers have."""
+    names = tuple(f"spine-{number}" for number in range(spines))
+    peers = tuple(link(Port(one, "63"), Port(other, "64")) for one, other in pairwise(names))
+    up = link(Port("gpu-1", "eth1"), Port("leaf-1", "1"))
+    return Layers(("gpu-1",), ("leaf-1",), names, (up, *peers), {}, dict.fromkeys(("gpu-1", "leaf-1", *names), ""))
+
+
+def test_a_link_between_two_of_a_layer_is_a_bow_above_it_with_its_count_beside_no_box() -> None:
+    it = paired(2)
+    (bow,) = drawn(it).iter(f"{SVG}path")
+    assert bow.get("class") == "line"
+    root = drawn(it, it.links[1])
+    assert [each.get("class") for each in root.iter(f"{SVG}path")] == ["bad-line"]
+    (badge,) = root.iter(f"{SVG}circle")
+    boxes = [each for each in root.iter(f"{SVG}rect") if each.get("class") == "box bad"]
+    assert float(badge.get("cy", 0)) < min(float(each.get("y", 0)) for each in boxes)
+    assert len({each.get("x") for each in boxes}) == 2
+
+
+def test_a_wrong_link_within_a_group_marks_the_group_and_is_counted() -> None:
+    it = paired(MOST + 1)
+    root = drawn(it, it.links[1], it.links[2])
+    assert [each.text for each in root.iter(f"{SVG}text") if each.get("class") == "digits"] == ["2"]
+    assert [each.get("class") for each in root.iter(f"{SVG}rect")].count("box bad") == 1
+    assert list(drawn(it).iter(f"{SVG}circle")) == []
 
 
 def test_a_large_fabric_is_drawn_in_groups() -> None:

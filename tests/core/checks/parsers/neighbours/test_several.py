@@ -10,11 +10,14 @@ from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers.forwarding import Learned
 from fleet_runner.core.checks.parsers.lldp import Neighbour
 from fleet_runner.core.checks.parsers.neighbours.several import (
+    KEY,
     LONGEST,
     MOST,
     MOST_LEARNED,
     HeardByNode,
+    before,
     begins,
+    beside,
     parse,
     written,
 )
@@ -58,6 +61,14 @@ def test_what_nodes_heard_before_stands_beside_the_switches() -> None:
     found = parse(json.dumps(told))
     assert found.nodes == {"gpu-1": HeardByNode(node.at, (Neighbour("eth0", "leaf-1", "x" * LONGEST, ""),))}
     assert (dict(found.heard), set(found.unread)) == ({}, {"leaf-1"})
+
+
+def test_of_what_nodes_heard_before_a_sweep_keeps_that_beside_a_switch_that_it_did_not_read() -> None:
+    nodes = {name: HeardByNode(60.0, (Neighbour("eth0", "leaf-1", "swp1", ""),)) for name in ("gpu-1", "gpu-2")}
+    told = before({"gpu-1": (nodes["gpu-1"], ["leaf-1", "leaf-2"]), "gpu-2": (nodes["gpu-2"], {"leaf-2"})})
+    assert beside(told, {"leaf-2"}) == {"gpu-1": nodes["gpu-1"].written()}
+    assert beside(told, {"leaf-1", "leaf-2", "leaf-3"}) == beside(before({}), ()) == {}
+    assert parse(json.dumps({KEY: beside(told, ())})).nodes == nodes
 
 
 def test_a_text_that_is_cut_is_refused() -> None:
