@@ -15,7 +15,7 @@ from fleet_runner.services.signals.thread import beside
 from fleet_runner.settings import Settings
 from tests.netbox.asking import FLEET, Desk
 from tests.secret import private
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 
 def settings(desk: Desk, folder: Path, **more: object) -> Settings:
@@ -39,7 +39,8 @@ def test_a_request_is_taken_at_once_when_netbox_tells_of_it(desk: Desk, tmp_path
         body = b'{"data": {"name": "gpu-2", "custom_fields": {"fleet_wish": "reboot"}}}'
         signed = {"X-Hook-Signature": hmac.new(b"made-up", body, sha512).hexdigest()}
         url = said[0].removeprefix("signals: ")
-        assert httpx.post(f"{url}/signals/netbox", content=body, headers=signed, trust_env=False).status_code == 200
+        answer = httpx.post(f"{url}/signals/netbox", content=body, headers=signed, trust_env=False, timeout=PATIENCE)
+        assert answer.status_code == 200
         until(lambda: desk.stands("gpu-1") == ("", ""))
         assert time.monotonic() - began < page_intents.EVERY / 2
     assert desk.asked() == [("alice in NetBox", "hold", "the fan is loud")]

@@ -13,7 +13,7 @@ import pytest
 from fleet_runner.adapters.plays.wakeup import REQUESTS, Wakeup, hearing
 from fleet_runner.services.signals import netbox
 from tests.secret import private
-from tests.services.signals.hearing import Ear, flooded, listening
+from tests.services.signals.hearing import LONG, Ear, flooded, listening
 from tests.waiting import until
 
 SECRET = b"7hGk2-made-up"
@@ -118,7 +118,7 @@ def test_the_door_is_shut_where_the_settings_do_not_open_it(tmp_path: Path, off:
 
 def test_the_door_is_for_posts_alone(tmp_path: Path) -> None:
     with hooked(tmp_path) as (ear, _):
-        assert httpx.get(f"{ear.url}/signals/netbox", trust_env=False).status_code == 405
+        assert httpx.get(f"{ear.url}/signals/netbox", trust_env=False, timeout=LONG).status_code == 405
 
 
 def test_nobody_who_hears_is_no_trouble(tmp_path: Path) -> None:
