@@ -6,7 +6,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -121,10 +120,11 @@ def server() -> Iterator[int]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    argv = ["iperf3", "--server", "--bind", "127.0.0.1", "--port", str(port)]
+    argv = ["iperf3", "--server", "--forceflush", "--bind", "127.0.0.1", "--port", str(port)]
     process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
     try:
-        time.sleep(0.3)
+        assert process.stdout is not None
+        assert any("listening" in line for line in process.stdout), f"iperf3 ended with {process.wait()}"
         yield port
     finally:
         process.terminate()

@@ -25,6 +25,7 @@ from fleet_runner.core.boot.boots import (
 )
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.services.boot.ledger import Ledger, Pace
+from tests.waiting import PATIENCE
 
 HERE = "10.0.0.1"
 NODES = 40
@@ -79,8 +80,8 @@ def through(store: Store, use: Callable[[Ledger], Awaitable[None]], pace: Pace =
 
 
 async def until(true: Callable[[], bool]) -> None:
-    """Wait until something is so, for ten seconds at most."""
-    async with asyncio.timeout(10.0):
+    """Wait until something is so."""
+    async with asyncio.timeout(PATIENCE):
         while not true():  # noqa: ASYNC110  what is waited for is another process's, or a thread's
             await asyncio.sleep(0.005)
 

@@ -17,7 +17,7 @@ from fleet_runner.services.signals.serving import secured
 from fleet_runner.services.signals.syslog import networks
 from fleet_runner.settings import Settings
 from tests.services.signals.hearing import Ear, listening
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 HERE = "127.0.0.1:0"
 
@@ -117,7 +117,7 @@ def test_one_address_holds_so_many_connections(tmp_path: Path) -> None:
     """Another one is heard meanwhile."""
     with listening(tmp_path, signals_syslog=HERE, signals_relays=HALL) as ear:
         held = [socket.create_connection(ear.syslog, source_address=("127.0.0.3", 0)) for _ in range(17)]
-        held[-1].settimeout(5.0)
+        held[-1].settimeout(PATIENCE)
         assert held[-1].recv(10) == b""
         stream(ear, message() + b"\n")
         until(lambda: codes(ear) == {"xid.79"})
