@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from fleet_runner.core.checks.reads import READS
+from tests.waiting import PATIENCE
 
 Tool = Callable[[str, str], str]
 
@@ -48,8 +49,8 @@ def alive(pid: int) -> bool:
 
 
 def gone(pid: int) -> bool:
-    """Whether a process ends within a few seconds of having been killed."""
-    until = time.monotonic() + 5
+    """Whether a process ends, which was killed."""
+    until = time.monotonic() + PATIENCE
     while alive(pid) and time.monotonic() < until:
         time.sleep(0.05)
     return not alive(pid)
