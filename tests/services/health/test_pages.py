@@ -31,7 +31,7 @@ from fleet_runner.settings import Settings
 
 EMPTY = Fleet(("hall",), {}, {}, {}, (), "1")
 SECRET = "gpu-03 and a password"
-PATIENCE = 30.0
+PATIENCE = 120.0
 
 
 class Answered(NamedTuple):
