@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import PROGRAM
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.lab import ports
 from tests.core.checks.healthy.active import ended
 
 PROGRAMS = Path(__file__).resolve().parents[2] / "roles" / "active" / "files"
@@ -117,9 +117,7 @@ def test_fio_is_told_to_only_read_whatever_has_a_name(tmp_path: Path, monkeypatc
 def server() -> Iterator[int]:
     """Serve iperf3 on this machine's own address for one test; return its port."""
     needs("iperf3")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    (port,) = ports.choose(1)
     argv = ["iperf3", "--server", "--forceflush", "--bind", "127.0.0.1", "--port", str(port)]
     process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
     try:
