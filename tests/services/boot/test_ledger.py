@@ -350,7 +350,7 @@ def test_whoever_stops_waiting_harms_nobody(store: Store) -> None:
 
 def test_the_event_loop_goes_on_while_the_store_makes_it_wait(path: Path) -> None:
     """For a second, another process holds the lock: nothing else on the loop may feel it."""
-    with Store.open(f"sqlite:///{path}", patience=0.3) as store:
+    with Store.open(f"sqlite:///{path}", patience=1.0) as store:
         mine = armed(store)
 
         async def use(ledger: Ledger) -> None:
@@ -359,7 +359,7 @@ def test_the_event_loop_goes_on_while_the_store_makes_it_wait(path: Path) -> Non
                 while not told.done():
                     await asyncio.sleep(0.001)
                     pauses += 1
-            assert pauses > 20
+            assert pauses > 5  # one, if the loop had waited as well
             with pytest.raises(StoreError):
                 await told
 
