@@ -185,6 +185,7 @@ def test_an_open_page_says_that_it_is_old_and_when_it_is_not(
 
 def test_an_open_page_says_that_the_service_is_gone(hall: Hall, run: Run, browser: Browser, tmp_path: Path) -> None:
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE * 1000)
     with served(hall.store, hall.fleet, tmp_path / "gone") as site:
         page.goto(f"{site.url}/login")
         page.fill("#token", site.token(Role.VIEWER))

@@ -247,6 +247,7 @@ def test_it_works_with_a_provider_that_others_wrote(hall: Hall, tmp_path: Path, 
 
 def _logs_in(browser: Browser, site: Served) -> None:
     page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+    page.set_default_timeout(PATIENCE * 1000)
     page.goto(f"{site.url}/tickets")
     assert page.url.endswith("/login?next=/tickets")
     accessible(page)
