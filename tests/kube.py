@@ -39,7 +39,7 @@ class ApiServer:
         headers = {"Authorization": f"Bearer {ADMIN}", "Content-Type": kind}
         data = json.dumps(body).encode() if body is not None else None
         asked = urllib.request.Request(self.url + path, data, headers, method=method)  # noqa: S310  https, 127.0.0.1
-        with urllib.request.urlopen(asked, context=context, timeout=20) as answer:  # noqa: S310  likewise
+        with urllib.request.urlopen(asked, context=context, timeout=60) as answer:  # noqa: S310  likewise
             return json.loads(answer.read())
 
     def patch(self, path: str, body: Mapping[str, Any]) -> Any:
