@@ -117,7 +117,7 @@ def test_a_token_that_is_none_lets_nobody_in(site: Served, shown: bytes) -> None
 
 def test_a_token_is_no_password(site: Served) -> None:
     """A browser would send one along wherever another site's page leads it."""
-    with httpx.Client(base_url=site.url, auth=("x", site.token(Role.OPERATOR))) as client:
+    with httpx.Client(base_url=site.url, auth=("x", site.token(Role.OPERATOR)), timeout=PATIENCE) as client:
         assert client.get("/fleet").status_code == 401
 
 
