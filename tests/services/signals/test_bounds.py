@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from fleet_runner.services.signals.inbox import OVERHEAD, Bounds
-from tests.services.signals.hearing import LONG, entry, flooded, listening, xid
+from tests.services.signals.hearing import LONG, entry, flooded, limited, listening, xid
 from tests.waiting import until
 
 WAYS = ("", "/log", "/alertmanager", "/redfish/gpu-01", "/fabric")
@@ -123,8 +123,9 @@ def test_what_finds_no_room_is_told_so_and_counted(tmp_path: Path) -> None:
         assert {f"xid.{40 + number}" for number in range(12)} <= stored
 
 
-def test_an_address_that_asks_too_often_is_told_so(tmp_path: Path) -> None:
+def test_an_address_that_asks_too_often_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another one is answered."""
+    limited(monkeypatch)
     with listening(tmp_path) as ear:
         assert flooded(lambda: ear.push("/log", b"", "")) == {401, 429}
         assert ear.push("/log", xid(), source="127.0.0.7").status_code == 200

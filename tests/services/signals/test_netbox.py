@@ -13,7 +13,7 @@ import pytest
 from fleet_runner.adapters.plays.wakeup import REQUESTS, Wakeup, hearing
 from fleet_runner.services.signals import netbox
 from tests.secret import private
-from tests.services.signals.hearing import LONG, Ear, flooded, listening
+from tests.services.signals.hearing import LONG, Ear, flooded, limited, listening
 from tests.waiting import until
 
 SECRET = b"7hGk2-made-up"
@@ -87,7 +87,8 @@ def test_an_oversized_webhook_is_not_read(tmp_path: Path) -> None:
         assert hook(ear, signature(most), most).status_code == 200
 
 
-def test_a_flood_from_one_address_is_cut_off(tmp_path: Path) -> None:
+def test_a_flood_from_one_address_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limited(monkeypatch)
     with hooked(tmp_path) as (ear, _):
         assert flooded(lambda: hook(ear, "0", b"")) == {401, 429}
 
