@@ -66,6 +66,7 @@ def test_one_person_does_not_use_up_the_connections_of_a_proxy(
 ) -> None:
     """All that comes through a proxy comes from its one address."""
     monkeypatch.setattr(protocol, "PER_ADDRESS", 3)
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", PATIENCE)  # until then a connection that asks no more is held
     with served(hall.store, hall.fleet, tmp_path, web_url=url) as found:
         clients = [httpx.Client(base_url=found.url, timeout=PATIENCE) for _ in range(6)]
         try:

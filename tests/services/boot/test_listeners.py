@@ -244,6 +244,7 @@ def test_an_address_holds_so_many_connections_and_the_others_have_theirs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol, "PER_ADDRESS", 3)
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", PATIENCE)
 
     async def story(hall: Hall, ports: Ports) -> None:
         del hall
