@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import structlog
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
 
 from fleet_runner.adapters.store import Store
@@ -28,8 +28,10 @@ LONG = ("chaos", "e2e", "scenarios")
 LIVE = "tests/netbox/live/"
 """The folder whose files share a NetBox."""
 
-# How long an example takes says how busy the computer is, and nothing about the code.
-settings.register_profile("fleet", deadline=None, max_examples=OF_A_HUNDRED)
+# How long an example takes, or to draw it, says how busy the computer is, and nothing about the code.
+settings.register_profile(
+    "fleet", deadline=None, max_examples=OF_A_HUNDRED, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("fleet")
 
 for _number in (signal.SIGINT, signal.SIGHUP):  # ignored where the tests were started in the background, by nohup

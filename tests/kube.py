@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.slurm import free_port
+from fleet_runner.lab.ports import choose
 
 BUILT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fleet-runner" / "kube-apiserver"
 ADMIN, DRAINER = "admins-token", "drainers-token"
@@ -39,7 +39,7 @@ class ApiServer:
         headers = {"Authorization": f"Bearer {ADMIN}", "Content-Type": kind}
         data = json.dumps(body).encode() if body is not None else None
         asked = urllib.request.Request(self.url + path, data, headers, method=method)  # noqa: S310  https, 127.0.0.1
-        with urllib.request.urlopen(asked, context=context, timeout=20) as answer:  # noqa: S310  likewise
+        with urllib.request.urlopen(asked, context=context, timeout=60) as answer:  # noqa: S310  likewise
             return json.loads(answer.read())
 
     def patch(self, path: str, body: Mapping[str, Any]) -> Any:
@@ -105,7 +105,7 @@ def running(folder: Path) -> Iterator[ApiServer]:
     folder.mkdir(exist_ok=True)
     subprocess.run(["openssl", "genrsa", "-out", folder / "sa.key", "2048"], check=True, capture_output=True)
     (folder / "tokens.csv").write_text(f"{ADMIN},admin,1,system:masters\n{DRAINER},fleet-runner,2\n")
-    ports = [free_port() for _ in range(3)]
+    ports = choose(3)
     etcd = [BUILT / "etcd", f"--data-dir={folder}/etcd", "--unsafe-no-fsync"]
     etcd += [f"--{which}-client-urls=http://127.0.0.1:{ports[0]}" for which in ("listen", "advertise")]
     etcd += [f"--listen-peer-urls=http://127.0.0.1:{ports[1]}"]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from fleet_runner.lab import ports
 from tests.waiting import until
 
 TOOLS = ("munged", "slurmctld", "slurmd", "srun", "scancel", "squeue", "sinfo", "scontrol")
@@ -50,11 +51,6 @@ needed = pytest.mark.skipif(
 )
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
 class Cluster:
     """Its daemons, each of which can be stopped and started again."""
 
@@ -69,7 +65,7 @@ class Cluster:
         host = socket.gethostname().partition(".")[0]
         values = {"folder": folder, "host": host, "user": getpass.getuser(), "cpus": os.cpu_count(), "nodes": nodes}
         conf = folder / "slurm.conf"
-        conf.write_text(CONF.format(**values, ports=[free_port() for _ in range(3)]) + more)
+        conf.write_text(CONF.format(**values, ports=ports.choose(3)) + more)
         munge = [f"--{name}={folder}/munge.{name.partition('-')[0]}" for name in ("key-file", "socket", "pid-file",
                  "log-file", "seed-file")]  # fmt: skip
         self.environment = {**os.environ, "SLURM_CONF": str(conf)}

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from fleet_runner.lab import ports
 from tests import slurm
 from tests.waiting import until
 
@@ -46,7 +47,7 @@ needed = pytest.mark.skipif(
 @contextlib.contextmanager
 def running(folder: Path, more: str = "") -> Iterator[slurm.Cluster]:
     """Bring up a cluster that keeps accounts, with more lines in slurm.conf; each daemon is ended by its own id."""
-    port = slurm.free_port()
+    port = ports.choose(1)[0]
     values = {"folder": folder, "host": socket.gethostname().partition(".")[0], "user": getpass.getuser()}
     folder.mkdir(parents=True, exist_ok=True)
     conf = folder / "slurmdbd.conf"

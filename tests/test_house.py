@@ -1,5 +1,6 @@
 """The rules of the house that no other tool holds: each a rule of CONTRIBUTING.md, over the files as they are."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -146,6 +147,21 @@ def test_every_silenced_rule_has_its_reason() -> None:
         if path.suffix == ".py" and path != Path(__file__) and silenced.search(line) and not reasoned.search(line)
     ]
     assert not bare
+
+
+def test_no_client_of_a_test_has_a_time_limit_that_nobody_chose() -> None:
+    """An answer has five seconds then, which a busy computer may need for a page."""
+    calls = re.compile(r"^(httpx\.(Client|get|post|put|patch|delete|head|stream)|requests\.(get|post))$")
+    hasty = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        if "httpx" in (text := path.read_text("utf-8")) or "requests" in text
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call)
+        and calls.match(ast.unparse(node.func))
+        and "timeout" not in {each.arg for each in node.keywords}
+    ]
+    assert hasty == []
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:

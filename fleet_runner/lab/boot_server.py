@@ -16,7 +16,7 @@ from fleet_runner.settings import CODE_DIR
 SERVICE = "boot"
 """The name under which its process is noted."""
 
-START_SECONDS = 30.0
+START_SECONDS = 60.0
 
 SETTINGS = """\
 boot_url = "http://127.0.0.1:{port}"

@@ -9,7 +9,7 @@ from fleet_runner.lab.tools.ssh import environment
 from fleet_runner.lab.wrappers import TOOLS_DIR
 
 KIND = "tenant_job"
-START_SECONDS = 10.0
+START_SECONDS = 60.0
 
 
 def start(lab: Lab, name: str) -> int:

@@ -32,7 +32,7 @@ BMC = "bmc"
 """The name under which the BMCs' process is noted."""
 
 SERVERS = 8
-START_SECONDS = 15.0
+START_SECONDS = 60.0
 
 SETTINGS = """\
 # The settings of a simulated data centre: point FLEET_CONFIG here, or work in this folder.

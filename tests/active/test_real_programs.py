@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from fleet_runner.core.checks.check import PROGRAM
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.checks.parsers import training
 from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.lab import ports
 from tests.active.interpreter import python
 from tests.core.checks.catalogue.judging import remedies
 from tests.core.checks.healthy.active import ended
@@ -121,9 +121,7 @@ def test_a_wrong_product_is_found(tmp_path: Path) -> None:
 
 def port() -> int:
     """Return a port that nobody listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    return ports.choose(1)[0]
 
 
 def group(nodes: int, local: int, missing: int = 0, **limits: str) -> list[str]:

@@ -5,13 +5,13 @@ For what needs a booted node and its hardware, and not the way it booted. Only 1
 
 import contextlib
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from fleet_runner.lab import ports
 from tests.booting.image import Image
 from tests.booting.machine import accelerator
 
@@ -69,7 +69,7 @@ def node(folder: Path, image: Image, serial: str, *hardware: str) -> Iterator[No
     with contextlib.ExitStack() as ends:
         ends.enter_context(_process(folder, "swtpm", "socket", "--tpm2", "--tpmstate", f"dir={folder}",
                                     "--ctrl", f"type=unixio,path={folder}/tpm.sock"))  # fmt: skip
-        made = Node(folder, _free())
+        made = Node(folder, ports.choose(1)[0])
         qemu = ends.enter_context(_process(
             folder, "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-machine", "q35,graphics=off",
             "-display", "none", "-smp", "2", "-m", "2048", *accelerator(),
@@ -121,9 +121,3 @@ def _process(folder: Path, *argv: str) -> "Iterator[subprocess.Popen[bytes]]":
     finally:
         process.kill()
         process.wait()
-
-
-def _free() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])

@@ -63,7 +63,8 @@ def test_a_lease_that_is_renewed_late_is_said_and_one_that_is_not_says_why(hall:
         known._renewed = lease.ticks() - 0.4 * SHORT
         with capture_logs() as logged:
             assert known.renew(hall.store)
-        assert [line["after"] for line in logged if "renewed late" in line["event"]] == [round(0.4 * SHORT, 1)]
+        (late,) = [line["after"] for line in logged if "renewed late" in line["event"]]
+        assert round(0.4 * SHORT, 1) <= late < SHORT  # and what the store took to renew it
         assert known.over() == carrier.over() == ""
         known._renewed, known._trouble = lease.ticks() - 0.6 * SHORT, "store: away"
         assert known.over().endswith("it was ended. (store: away)")

@@ -101,7 +101,7 @@ class Herd:
         """Signal a runner, and nobody else."""
         self.serving[runner].send_signal(number)
 
-    def bury(self, runner: str, patience: float = 30.0) -> int:
+    def bury(self, runner: str, patience: float = 120.0) -> int:
         """Wait until a runner has ended; return its exit status."""
         process = self.serving.pop(runner)
         self.ended.append(process)

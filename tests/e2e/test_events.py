@@ -1,7 +1,6 @@
 """A fault that a BMC tells of by itself, from the subscription to the node's history: the whole product on a lab."""
 
 import json
-import socket
 import subprocess
 import sys
 import time
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.lab import faults
+from fleet_runner.lab import faults, ports
 from fleet_runner.lab.down import down
 from fleet_runner.lab.up import up
 from tests.e2e.conftest import Fleet
@@ -23,9 +22,7 @@ SECONDS = 60.0
 @pytest.fixture
 def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fleet]:
     """A lab of two servers whose BMCs find a listener over TLS, which is started by the test."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        place = f"127.0.0.1:{free.getsockname()[1]}"
+    place = f"127.0.0.1:{ports.choose(1)[0]}"
     cert = certificate(tmp_path, "signals")
     told = {"LISTEN": place, "URL": f"https://{place}", "CERTIFICATE": str(cert), "VERIFY": "false",
             "CERTIFICATE_KEY": str(cert.with_suffix(".key"))}  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from fleet_runner.lab import hardware
 from fleet_runner.lab.folder import Lab
+from tests.waiting import PATIENCE
 
 SHELL_SECONDS = 60
 
@@ -18,7 +19,7 @@ def boot(lab: Lab, name: str) -> None:
     wait(lambda: hardware.up(lab, name))
 
 
-def wait(done: Callable[[], object], seconds: float = 20.0) -> None:
+def wait(done: Callable[[], object], seconds: float = PATIENCE) -> None:
     """Wait until something is true, or fail."""
     deadline = time.monotonic() + seconds
     while not done():

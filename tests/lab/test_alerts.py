@@ -13,6 +13,7 @@ from fleet_runner.lab.faults import FAULTS
 from fleet_runner.lab.folder import Lab
 from tests.lab.redfish.talking import wait
 from tests.lab.redfish.test_eventing import SUBSCRIPTIONS, asked, hearing
+from tests.waiting import until
 
 HEALED: dict[str, Any] = {}
 
@@ -39,19 +40,29 @@ def test_a_fault_that_moves_ends_here_and_begins_there() -> None:
 def test_only_whoever_subscribed_is_told_and_of_what_changes_from_then_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """A BMC that is down tells of it once it is back."""
     faults: dict[str, Any] = {"dead_fan": {"fan": 1}}
-    monkeypatch.setattr(hardware, "state_of", lambda *_: {"faults": dict(faults)})
+    looks: list[dict[str, Any]] = []
+
+    def state_of(*_: object) -> dict[str, Any]:
+        looks.append(dict(faults))
+        return {"faults": looks[-1]}
+
+    def looked() -> None:
+        """Wait until a look that begins now is over."""
+        before = len(looks)
+        until(lambda: len(looks) > before + 1)
+
+    monkeypatch.setattr(hardware, "state_of", state_of)
     monkeypatch.setattr(bmc, "EVENT_SECONDS", 0.01)
-    looked = Event()
     with hearing() as (emulator, client, ear):
         over = Event()
         thread = Thread(target=bmc.tell, args=(Lab.__new__(Lab), {"gpu-01": emulator}, over))
         thread.start()
         try:
             client.ask("POST", SUBSCRIPTIONS, asked(ear))
-            looked.wait(0.2)
+            looked()
             faults["bmc_down"] = {}
             faults["dead_psu"] = {"psu": 2}
-            looked.wait(0.2)
+            looked()
             assert ear.told() == []
             del faults["bmc_down"]
             wait(lambda: ear.told() == ["Power.1.2.PowerSupplyFailed"])

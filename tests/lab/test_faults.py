@@ -1,14 +1,13 @@
 """Faults go in and out by name, twice is the same as once, and what is taken out leaves nothing behind."""
 
 import json
-import time
 from typing import Any
 
 import pytest
 
 from fleet_runner.lab import faults, hardware, jobs, plan
 from fleet_runner.lab.folder import Lab, LabError, read
-from tests.lab.bench import boot, shell
+from tests.lab.bench import boot, shell, wait
 
 
 def everything(lab: Lab, node: str) -> tuple[Any, Any]:
@@ -146,9 +145,7 @@ def test_a_node_that_is_told_to_reboot_boots(lab: Lab, node: str) -> None:
     boot(lab, node)
     before = hardware.state_of(lab, node)["boot"]["count"]
     assert shell(lab, node, "systemctl reboot").returncode == 0
-    until = time.monotonic() + 20
-    while hardware.state_of(lab, node)["boot"]["count"] == before and time.monotonic() < until:
-        time.sleep(0.05)
+    wait(lambda: hardware.state_of(lab, node)["boot"]["count"] != before)
     assert hardware.state_of(lab, node)["boot"]["count"] == before + 1
 
 

@@ -10,6 +10,7 @@ from fleet_runner.lab import hardware, jobs
 from fleet_runner.lab.folder import Lab, LabError
 from fleet_runner.lab.tools.node import Node
 from tests.lab.bench import boot, shell, wait
+from tests.waiting import PATIENCE
 
 
 def test_a_server_as_delivered_is_off_and_answers_nobody(lab: Lab) -> None:
@@ -62,7 +63,7 @@ def test_a_command_that_runs_when_the_power_goes_ends_like_a_lost_connection(lab
         assert client.stdout is not None
         assert client.stdout.readline() == b"on\n"
         hardware.power(lab, node, "ForceOff")
-        assert client.wait(20) == 255
+        assert client.wait(PATIENCE) == 255
         assert client.stderr is not None
         assert b"closed by remote host" in client.stderr.read()
 

@@ -27,7 +27,7 @@ MAY = {
     "core.objectchange": ("view",),
     "extras.journalentry": ("view", "add"),
 }
-IMPATIENT = Timeouts(2.0, 5.0, 0, 0.01)
+QUICK = Timeouts(30.0, 60.0, 0, 0.01)
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Desk:
 
     def session(self) -> Client:
         """A session of a runner's."""
-        return Client(self.netbox.url, self.token, IMPATIENT)
+        return Client(self.netbox.url, self.token, QUICK)
 
     def wake(self) -> None:
         """The reconciler's bell."""

@@ -23,7 +23,7 @@ from tests.netbox.api import Answer, Request
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin
 
-QUICK = netbox.Timeouts(connect_seconds=2, read_seconds=10, retries=1, backoff_seconds=0.01)
+QUICK = netbox.Timeouts(connect_seconds=30, read_seconds=60, retries=1, backoff_seconds=0.01)
 NAMES = ("gpu-01", "gpu-02", "gpu-03")
 PARTS = (Part("GPU 1", "gpu", "H100", "S-1"), Part("HCA 1", "hca", "CX7", "C-1"))
 

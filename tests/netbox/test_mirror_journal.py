@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.adapters.netbox import node_fields as pages
@@ -14,7 +14,7 @@ from fleet_runner.adapters.store.netbox import fields
 from fleet_runner.core.lifecycle.states import Event
 from fleet_runner.reconcile.inventory.netbox_mirror.journal import SETTLES
 from fleet_runner.reconcile.inventory.netbox_mirror.writer import LEASE
-from tests.examples import examples
+from tests.examples import UNHURRIED, examples
 from tests.netbox.mirroring import NAMES, Told, told
 from tests.netbox.standin import Standin
 
@@ -211,7 +211,7 @@ def test_a_process_that_slept_while_another_took_over_sends_nothing(
 
 @pytest.mark.nightly
 @given(st.data())
-@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=UNHURRIED)
 def test_whatever_happens_each_line_is_told_once_and_in_order(mirror: Told, data: st.DataObject) -> None:
     """Faults, kills and pauses in any order; in the end NetBox answers."""
     with pytest.MonkeyPatch.context() as patched:

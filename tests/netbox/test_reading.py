@@ -16,7 +16,7 @@ from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin, serving
 
-QUICK = netbox.Timeouts(connect_seconds=2, read_seconds=20, retries=0)
+QUICK = netbox.Timeouts(connect_seconds=30, read_seconds=60, retries=0)
 AWKWARD = """it's "so"\n</script>\\ {{ 1 }} &\u2028é中"""
 PORTS = (Interface("ib0", "infiniband-ndr", guid="0002c90300a1b2c3"), Interface(AWKWARD, "1000base-t"))
 NODE = Device(

@@ -56,7 +56,7 @@ def test_what_netbox_would_not_know_is_named(standin: Standin) -> None:
 def test_what_goes_wrong_once_is_tried_again(standin: Standin, how: dict[str, Any]) -> None:
     put(standin, FLEET)
     standin.fail(r"^GET /api/dcim/devices/", **how)
-    assert len(netbox.load(standin.url, TOKEN, netbox.Timeouts(2, 5, 2, 0.01)).devices) == 2
+    assert len(netbox.load(standin.url, TOKEN, netbox.Timeouts(30, 60, 2, 0.01)).devices) == 2
 
 
 @given(fleet=fleets())

@@ -12,16 +12,17 @@ from netbox_fleet_runner import client
 from netbox_fleet_runner.client import AWAY_KEY, AwayError, Server
 
 from tests.netbox_plugin.conftest import Memory, answering
+from tests.waiting import PATIENCE
 
 NAME = "gpu/01 a"
 SECONDS = 0.5
 TOKEN = "frs_made-up"
 
 
-def server(url: str, folder: Path, token: str = TOKEN) -> Server:
+def server(url: str, folder: Path, token: str = TOKEN, seconds: float = PATIENCE) -> Server:
     """The server at an address, and a token's file."""
     (folder / "token").write_text(f"{token}\n")
-    return Server(url, str(folder / "token"), seconds=SECONDS)
+    return Server(url, str(folder / "token"), seconds=seconds)
 
 
 def sent(handler: BaseHTTPRequestHandler, status: int, body: bytes) -> None:
@@ -78,7 +79,7 @@ def test_one_that_is_away_is_asked_once_and_then_left_alone_for_a_while(tmp_path
         begun = time.monotonic()
         for _ in range(20):
             with pytest.raises(AwayError, match=r"does not answer within 0\.5 s"):
-                client.ask(server(url, tmp_path), NAME, memory)
+                client.ask(server(url, tmp_path, seconds=SECONDS), NAME, memory)
         over.set()
     assert len(came) == 1
     assert memory.seconds == {AWAY_KEY: client.AWAY_SECONDS}
@@ -96,7 +97,7 @@ def test_an_answer_in_drops_has_the_same_limit(tmp_path: Path, memory: Memory) -
 
     with answering(drops) as (url, came):
         with pytest.raises(AwayError, match=r"does not answer|too slow"):
-            client.ask(server(url, tmp_path), NAME, memory)
+            client.ask(server(url, tmp_path, seconds=SECONDS), NAME, memory)
         over.set()
     assert len(came) == 1
 

@@ -23,7 +23,7 @@ from tests.reconcile.firmware.driver.bench import bench
 from tests.reconcile.firmware.driver.scenes import CREDENTIALS, NODE, store_in
 
 WANTED = {"SRIOVEnable": "Enabled", "MaxPayload": 512, "QuietBoot": True}
-LONG = 30.0
+LONG = 120.0
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from tests.reconcile.firmware.driver import scenes
 from tests.reconcile.firmware.driver.bench import Bench
 from tests.reconcile.firmware.driver.bench import bench as benched
 from tests.reconcile.firmware.driver.scenes import NODE, OLD
+from tests.waiting import PATIENCE
 
 PACE = {"poll": 0.5, "settle": 2, "send": 2, "outage": 2, "boot": 2}
 
@@ -203,12 +204,12 @@ def test_ctrl_c_says_that_the_bmc_goes_on_gives_the_node_back_and_the_same_comma
         [program, "-i", hall.nodes(), hall.folder / "play.yml"], cwd=PROJECT, env=hall.ansible.environment(),
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 60.0
+    deadline = time.monotonic() + PATIENCE
     while not hall.bench.bmc.events("accepted"):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     os.killpg(play.pid, signal.SIGINT)
-    said, _ = play.communicate(timeout=30.0)
+    said, _ = play.communicate(timeout=PATIENCE)
     assert "Traceback" not in said
     assert f"{NODE}: Ctrl-C ends this play and cancels nothing on the BMC; the same command goes on" in said
     with Store.open(hall.bench.store) as store:

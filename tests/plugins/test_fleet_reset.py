@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.playing import PROJECT
+from tests.waiting import PATIENCE, until
 
 SYSTEMCTL = """\
 echo "$@" >>"$0".asked
@@ -127,11 +127,9 @@ def test_a_call_that_is_killed_leaves_no_service_stopped_for_long(node: Path, nu
         assert running.stdin is not None
         running.stdin.write(json.dumps({"ANSIBLE_MODULE_ARGS": arguments}))
         running.stdin.close()
-        until = time.monotonic() + 20
-        while not (node / "nvidia-smi.parent").exists() and time.monotonic() < until:
-            time.sleep(0.02)
+        until((node / "nvidia-smi.parent").exists)
         running.send_signal(number)
-        running.wait(30)
+        running.wait(PATIENCE)
     if number is signal.SIGKILL:
         assert (node / "systemctl.state").read_text().strip() == "inactive"
         call(node)

@@ -34,6 +34,7 @@ from fleet_runner.core.checks.parsers import (
 from fleet_runner.core.checks.reads import READS
 from fleet_runner.core.checks.verdicts import Verdict
 from tests.core.checks.catalogue.hosting import asked
+from tests.waiting import PATIENCE, until
 
 NAMES = (
     *("lscpu", "cpu_microcode", "meminfo", "nvme_controllers", "nvme_smart", "ata_smart", "findmnt", "df", "edac"),
@@ -158,9 +159,7 @@ def socket(tmp_path: Path) -> Iterator[Path]:
         f"local stratum 8\nport 0\ncmdport 0\nbindcmdaddress {path}\npidfile {tmp_path}/pid\nuser root\n"
     )
     with subprocess.Popen([CHRONYD, "-x", "-d", "-f", settings], stderr=subprocess.DEVNULL) as daemon:
-        until = time.monotonic() + 10
-        while not path.exists() and time.monotonic() < until:
-            time.sleep(0.05)
+        until(path.exists, "chronyd's socket")
         yield path
         daemon.terminate()
 
@@ -168,10 +167,10 @@ def socket(tmp_path: Path) -> Iterator[Path]:
 def test_chronyd_says_how_well_it_keeps_the_clock(socket: Path) -> None:
     """With the read's own words, sent to that daemon."""
     tool, *words = READS["chronyc"].argv
-    until = time.monotonic() + 10
+    end = time.monotonic() + PATIENCE
     while True:
         said = subprocess.run([tool, "-h", str(socket), *words], capture_output=True, text=True, check=False).stdout
-        if not said.startswith("506") or time.monotonic() > until:
+        if not said.startswith("506") or time.monotonic() > end:
             break
         time.sleep(0.1)
     clock = clocks.tracking(said)

@@ -18,7 +18,7 @@ from tests import slurm as cluster
 from tests.chains import FILES, SUPERVISOR
 
 TENANT = ("srun", "--quiet", "--partition=tenants", "--exclusive", "--nodes=1", "--nodelist=n1")
-SECONDS = 10.0
+SECONDS = 60.0
 
 pytestmark = cluster.needed
 

@@ -5,11 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from fleet_runner.adapters.store import Store
+from tests.waiting import PATIENCE
 from tests.web.hall import Hall, made
 from tests.web.served import Served, served
+
+expect.set_options(timeout=PATIENCE * 1000)  # instead of five seconds, which a busy computer may need for a page
 
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",

@@ -10,6 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from fleet_runner.core.access.roles import Role
+from tests.waiting import PATIENCE
 from tests.web.served import Served
 
 DESKTOP, PHONE = (1280, 800), (390, 844)
@@ -35,6 +36,7 @@ def opened(
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light"
     )
+    context.set_default_timeout(PATIENCE * 1000)
     page = context.new_page()
     wrong: list[str] = []
     page.on("console", lambda message: wrong.append(message.text) if message.type in {"error", "warning"} else None)

@@ -15,6 +15,7 @@ from fleet_runner.services.http.admission import make
 from fleet_runner.settings import Settings
 from fleet_runner.web.serving import pages
 from fleet_runner.web.site import Site
+from tests.waiting import PATIENCE
 from tests.web.hall import NOW
 
 
@@ -40,12 +41,12 @@ class Served:
     def client(self, role: Role | str | None = Role.OPERATOR, tenant: str = "") -> httpx.Client:
         """Return a client that shows a token of a role as a program does, or none."""
         headers = {"authorization": f"Bearer {self.token(role, tenant)}"} if role else {}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=30.0)
+        return httpx.Client(base_url=self.url, headers=headers, timeout=PATIENCE)
 
     @contextmanager
     def browser_client(self, role: Role | str = Role.OPERATOR, tenant: str = "") -> Iterator[httpx.Client]:
         """Give a client that has logged in as a browser does, with a session."""
-        with httpx.Client(base_url=self.url, headers={"accept": "text/html"}, timeout=30.0) as client:
+        with httpx.Client(base_url=self.url, headers={"accept": "text/html"}, timeout=PATIENCE) as client:
             answer = client.post("/login", data={"token": self.token(role, tenant)})
             assert answer.status_code == httpx.codes.SEE_OTHER, answer.text
             yield client

@@ -2,7 +2,6 @@
 
 import json
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,6 +13,7 @@ import pytest
 from fleet_runner.core.access.roles import Role
 from fleet_runner.core.faults.signals.tokens import Token
 from fleet_runner.services.http.admission import make
+from tests.waiting import PATIENCE, until
 from tests.web.hall import NOW, Hall
 from tests.web.served import Served, served
 
@@ -30,14 +30,14 @@ def _fresh(site: Served) -> None:
 @contextmanager
 def at(site: Served, **headers: str) -> Iterator[httpx.Client]:
     """Give a client that shows these headers."""
-    with httpx.Client(base_url=site.url, headers=headers, timeout=30.0) as client:
+    with httpx.Client(base_url=site.url, headers=headers, timeout=PATIENCE) as client:
         yield client
 
 
 def raw(site: Served, text: bytes) -> bytes:
     """Return what is answered to bytes, up to the end of the connection."""
     address = urlsplit(site.url)
-    with socket.create_connection((address.hostname or "", address.port or 0), timeout=30.0) as connection:
+    with socket.create_connection((address.hostname or "", address.port or 0), timeout=PATIENCE) as connection:
         connection.sendall(text)
         said = b""
         while more := connection.recv(65_536):
@@ -84,10 +84,12 @@ def test_over_tls_the_cookie_is_of_this_host_alone(hall: Hall, tmp_path_factory:
         with at(site, authorization=f"Bearer {token}") as client:
             for each in said:
                 assert client.post("/nowhere", headers=each).status_code == 404
-        until, came = time.monotonic() + 10.0, list[str]()
-        while len(came) < len(said) and time.monotonic() < until:  # it is written behind the answer
-            came = [line.source for line in hall.store.asked() if line.path == "/nowhere"]
-        assert came == ["127.0.0.1", "127.0.0.1", "192.0.2.7"], "the proxy's word, and nobody else's"
+
+        def came() -> list[str]:
+            return [line.source for line in hall.store.asked() if line.path == "/nowhere"]
+
+        until(lambda: len(came()) == len(said), "what was asked is written behind the answer")
+        assert came() == ["127.0.0.1", "127.0.0.1", "192.0.2.7"], "the proxy's word, and nobody else's"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +108,7 @@ def test_a_cookie_that_is_none_lets_nobody_in(site: Served, cookie: str) -> None
     ],
 )  # fmt: skip
 def test_a_token_that_is_none_lets_nobody_in(site: Served, shown: bytes) -> None:
-    with httpx.Client(base_url=site.url, headers=[(b"authorization", shown)]) as client:
+    with httpx.Client(base_url=site.url, headers=[(b"authorization", shown)], timeout=PATIENCE) as client:
         answer = client.get("/fleet")
         assert answer.status_code == 401
         assert answer.headers["www-authenticate"].startswith("Bearer")
@@ -115,7 +117,7 @@ def test_a_token_that_is_none_lets_nobody_in(site: Served, shown: bytes) -> None
 
 def test_a_token_is_no_password(site: Served) -> None:
     """A browser would send one along wherever another site's page leads it."""
-    with httpx.Client(base_url=site.url, auth=("x", site.token(Role.OPERATOR))) as client:
+    with httpx.Client(base_url=site.url, auth=("x", site.token(Role.OPERATOR)), timeout=PATIENCE) as client:
         assert client.get("/fleet").status_code == 401
 
 
@@ -183,6 +185,8 @@ def test_nobody_is_logged_in_by_another_sites_form(site: Served) -> None:
 
 
 def test_logins_that_fail_are_limited_and_those_that_do_not_are_not(site: Served) -> None:
+    now = site.site.steady()
+    site.site.steady = lambda: now  # every ten seconds there may be one more
     with at(site) as client:
         for _ in range(12):
             assert client.post("/login", data={"token": site.token(Role.VIEWER)}).status_code == 303

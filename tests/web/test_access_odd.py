@@ -7,6 +7,7 @@ import pytest
 
 from fleet_runner.core.access.roles import Role
 from fleet_runner.services.http import protocol
+from tests.waiting import PATIENCE
 from tests.web.hall import Hall
 from tests.web.served import Served, served
 from tests.web.test_audit import newest
@@ -26,7 +27,7 @@ def test_a_form_in_an_encoding_that_makes_no_text_is_refused(encoding: str, site
 
 
 def test_what_is_refused_before_any_page_is_written_with_its_status(site: Served) -> None:
-    answer = httpx.post(f"{site.url}/odd%00")
+    answer = httpx.post(f"{site.url}/odd%00", timeout=PATIENCE)
     assert (answer.status_code, answer.headers["x-content-type-options"]) == (400, "nosniff")
     assert newest(site, lambda each: each.path.startswith("/odd")).status == 400
 
@@ -65,8 +66,9 @@ def test_one_person_does_not_use_up_the_connections_of_a_proxy(
 ) -> None:
     """All that comes through a proxy comes from its one address."""
     monkeypatch.setattr(protocol, "PER_ADDRESS", 3)
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", PATIENCE)  # until then a connection that asks no more is held
     with served(hall.store, hall.fleet, tmp_path, web_url=url) as found:
-        clients = [httpx.Client(base_url=found.url) for _ in range(6)]
+        clients = [httpx.Client(base_url=found.url, timeout=PATIENCE) for _ in range(6)]
         try:
             for client in clients[:3]:
                 assert client.get("/login").status_code == 200

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.access.roles import AuditLine, Role
 from fleet_runner.core.base.errors import StoreError
+from tests.waiting import PATIENCE
 from tests.web.hall import HOSTILE, NOW
 from tests.web.looking import DESKTOP, PHONE, accessible, fits, opened, shot
 from tests.web.served import Served
@@ -24,7 +25,7 @@ def _fresh(site: Served) -> None:
 
 def newest(site: Served, good: Callable[[AuditLine], bool]) -> AuditLine:
     """Return the newest line that is as expected: it is written behind the answer."""
-    until = time.monotonic() + 10.0
+    until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         for line in site.store.asked(limit=50):
             if good(line):
@@ -41,7 +42,7 @@ def test_a_login_and_a_logout_are_written_and_no_token(site: Served) -> None:
         token = client.get("/fleet").text.partition('name="csrf" value="')[2].partition('"')[0]
         client.post("/logout", data={"csrf": token})
         assert newest(site, lambda each: each.detail == "logged out").name == "technician"
-    with httpx.Client(base_url=site.url) as client:
+    with httpx.Client(base_url=site.url, timeout=PATIENCE) as client:
         client.post("/login?secret=in-a-query", data={"token": "frs_mistyped"})
     refused = newest(site, lambda each: each.detail == "login refused: wrong token")
     assert (refused.name, refused.role, refused.status) == ("", "", 401)
@@ -70,7 +71,7 @@ def test_what_is_asked_and_what_is_refused_is_written(site: Served) -> None:
 
 def test_who_hammers_gets_a_bounded_number_of_lines_and_is_counted(site: Served) -> None:
     before = len(site.store.asked(limit=1_000))
-    with httpx.Client(base_url=site.url) as client:
+    with httpx.Client(base_url=site.url, timeout=PATIENCE) as client:
         for number in range(60):
             assert client.get(f"/api/v1/nodes?{number}").status_code == 401
         newest(site, lambda each: each.path == "/api/v1/nodes")

@@ -203,7 +203,7 @@ def _changes_under_focus(page: Page, hall: Hall) -> None:
     before = page.evaluate("window.scrollY")
     held = SetCondition(Condition.HELD, Held(NOW, "a fan", "alice"))
     act(hall.store, "gpu-00009", held, at=NOW, waiting="held by alice")
-    page.wait_for_selector("#n-gpu-00009 .mark", timeout=30_000)
+    page.wait_for_selector("#n-gpu-00009 .mark")
     assert page.evaluate("document.activeElement.id") == "n-gpu-00010"
     assert page.evaluate("window.scrollY") == before
     assert hall.store.node("gpu-00009").state is State.PRODUCTION  # type: ignore[union-attr]  it is there

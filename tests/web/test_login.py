@@ -4,12 +4,13 @@ import httpx
 from playwright.sync_api import Browser
 
 from fleet_runner.core.access.roles import Role
+from tests.waiting import PATIENCE
 from tests.web.looking import PHONE, accessible, fits, opened, shot, typed_in
 from tests.web.served import Served
 
 
 def test_whoever_has_not_logged_in_is_led_there_and_back(site: Served) -> None:
-    with httpx.Client(base_url=site.url, headers={"accept": "text/html"}) as client:
+    with httpx.Client(base_url=site.url, headers={"accept": "text/html"}, timeout=PATIENCE) as client:
         answer = client.get("/")
         assert (answer.status_code, answer.headers["location"]) == (303, "/login")
         asked = client.post("/login", data={"token": site.token(Role.VIEWER), "next": "/login?x"})
@@ -18,13 +19,13 @@ def test_whoever_has_not_logged_in_is_led_there_and_back(site: Served) -> None:
 
 def test_nobody_is_led_elsewhere_after_logging_in(site: Served) -> None:
     for to in ("//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"):
-        with httpx.Client(base_url=site.url) as client:
+        with httpx.Client(base_url=site.url, timeout=PATIENCE) as client:
             answer = client.post("/login", data={"token": site.token(Role.VIEWER), "next": to})
             assert answer.headers["location"] == "/fleet"
 
 
 def test_a_token_that_is_not_good_begins_no_session(site: Served) -> None:
-    with httpx.Client(base_url=site.url) as client:
+    with httpx.Client(base_url=site.url, timeout=PATIENCE) as client:
         answer = client.post("/login", data={"token": "frs_nonsense"})
         assert answer.status_code == 401
         assert "does not open pages" in answer.text

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Browser
 
@@ -22,6 +22,7 @@ from fleet_runner.core.jobs.job import Job
 from fleet_runner.core.lifecycle.actions import OpenTicket, SetCondition
 from fleet_runner.core.lifecycle.runs import Held
 from fleet_runner.core.lifecycle.states import Condition, State
+from tests.examples import UNHURRIED
 from tests.web.hall import NOW, PATHS, TYPES, Hall, act, walk
 from tests.web.looking import DESKTOP, PHONE, accessible, fits, opened, shot
 from tests.web.served import Served, served
@@ -131,7 +132,7 @@ TENANTS = ("Acme", "acme", "Acme 2", None)
 NUMBERS = count(1)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=UNHURRIED)
 @given(
     nodes=st.lists(st.tuples(st.sampled_from(TENANTS), st.sampled_from(sorted(PATHS))), min_size=1, max_size=6),
     condition=st.sampled_from((Condition.HELD, Condition.MAINTENANCE, Condition.PENDING)),

@@ -15,6 +15,7 @@ from fleet_runner.core.lifecycle.states import Condition, State
 from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.reconcile.loop.control_loop import tick
 from tests.reconcile.scripted import Scripted, all_good
+from tests.waiting import PATIENCE, until
 from tests.web.hall import NOW, Hall, made, node
 from tests.web.looking import PHONE, accessible, fits, opened
 from tests.web.served import Served, served
@@ -40,7 +41,7 @@ class Reconciler:
     def __exit__(self, *_: object) -> None:
         self._over.set()
         self.going.set()
-        self._thread.join(30.0)
+        self._thread.join(PATIENCE)
         assert not self.trouble, self.trouble
 
     def _tick(self) -> None:
@@ -101,7 +102,7 @@ def test_a_technician_certifies_by_keyboard_and_sees_the_answer(
         fits(page)
         page.evaluate("window.mark = 1")
         reconciler.going.set()
-        expect(page.locator("#asked")).to_contain_text("A technician certified it as built", timeout=15_000)
+        expect(page.locator("#asked")).to_contain_text("A technician certified it as built")
         expect(page.locator("#head .state")).not_to_have_text("onboard")
         expect(page.locator("#actions")).not_to_contain_text("Certify")
         assert page.evaluate("window.mark") == 1  # the page was not loaded anew
@@ -118,12 +119,12 @@ def test_an_operator_holds_and_releases_a_node(
         page.goto(f"{site.url}/nodes/{SERVING}")
         tabbed_to(page, "Hold")
         page.keyboard.press("Enter")
-        expect(page.locator("#asked")).to_contain_text("hold, asked by operator: yes", timeout=15_000)
+        expect(page.locator("#asked")).to_contain_text("hold, asked by operator: yes")
         expect(page.locator("#head")).to_contain_text("held")
         assert Condition.HELD in node(hall.store, SERVING).conditions
         accessible(page)
         page.get_by_role("button", name="Release").click()
-        expect(page.locator("#asked")).to_contain_text("Released: automation continues.", timeout=15_000)
+        expect(page.locator("#asked")).to_contain_text("Released: automation continues.")
     assert Condition.HELD not in node(hall.store, SERVING).conditions
 
 
@@ -135,7 +136,7 @@ def test_what_is_refused_says_why(site: Served, hall: Hall, browser: Browser, re
         tabbed_to(page, f"Certify {SECOND}")
         page.keyboard.press("Enter")
         reconciler.going.set()
-        expect(page.locator("#asked .note.bad")).to_contain_text("The node is held; release it", timeout=15_000)
+        expect(page.locator("#asked .note.bad")).to_contain_text("The node is held; release it")
 
 
 def test_what_costs_something_is_asked_for_on_its_own_page(
@@ -150,7 +151,7 @@ def test_what_costs_something_is_asked_for_on_its_own_page(
         expect(page.locator("h1")).to_contain_text(f"Retire {name}?")
         tabbed_to(page, f"Retire {name}")
         page.keyboard.press("Enter")
-        expect(page.locator("#asked")).to_contain_text("retire, asked by operator: yes", timeout=15_000)
+        expect(page.locator("#asked")).to_contain_text("retire, asked by operator: yes")
         expect(page.locator("#actions")).to_contain_text("takes no requests")
     assert node(hall.store, name).state is State.RETIRED
 
@@ -170,10 +171,6 @@ def test_without_scripts_the_answer_comes_with_the_next_load(
         assert "Timeline" not in part  # who asks every two seconds is given no whole page
         reconciler.going.set()
         number = int(path.partition("?asked=")[2])
-        until = Event()
-        for _ in range(100):
-            if hall.store.answer(number) is not None:
-                break
-            until.wait(0.1)
+        until(lambda: hall.store.answer(number) is not None)
         assert "cabling starts." in client.get(path).text
         assert "cabling starts." not in client.get(f"/nodes/{SECOND}?asked={number}").text  # it is another's

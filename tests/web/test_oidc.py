@@ -16,6 +16,7 @@ from fleet_runner.core.access.roles import Role
 from fleet_runner.settings import Settings
 from fleet_runner.web.serving import pages
 from fleet_runner.web.site import Site
+from tests.waiting import PATIENCE
 from tests.web.hall import Hall
 from tests.web.looking import accessible, fits, shot
 from tests.web.provider import STRANGE, Liar, liar
@@ -63,7 +64,7 @@ def _honest(lying: Liar, asked: Served) -> None:
 @pytest.fixture
 def client(asked: Served) -> Iterator[httpx.Client]:
     """Somebody's browser."""
-    with httpx.Client(base_url=asked.url, headers={"accept": "text/html"}) as found:
+    with httpx.Client(base_url=asked.url, headers={"accept": "text/html"}, timeout=PATIENCE) as found:
         yield found
 
 
@@ -98,7 +99,7 @@ def test_somebody_logs_in(client: httpx.Client, lying: Liar, asked: Served) -> N
 def test_a_login_begins_one_session(client: httpx.Client, lying: Liar) -> None:
     """Its state is good once, in the browser that began it."""
     query = {"code": "c", "state": begun(client, lying)["state"]}
-    with httpx.Client(base_url=client.base_url) as other:
+    with httpx.Client(base_url=client.base_url, timeout=PATIENCE) as other:
         assert other.get("/oidc/callback", params=query).status_code == 401
     assert client.get("/oidc/callback", params=query).status_code == 303
     assert client.get("/oidc/callback", params=query).status_code == 401
@@ -210,16 +211,22 @@ def test_a_provider_that_describes_itself_wrongly_is_not_asked(
 def test_a_provider_that_is_away_holds_nobody_off(hall: Hall, tmp_path: Path) -> None:
     """Tokens go on, however often somebody tried; settings that are half are said in the log."""
     away = configured(tmp_path, "http://127.0.0.1:9")
-    with served(hall.store, hall.fleet, tmp_path, **away) as site, httpx.Client(base_url=site.url) as client:
+    with (
+        served(hall.store, hall.fleet, tmp_path, **away) as site,
+        httpx.Client(base_url=site.url, timeout=PATIENCE) as client,
+    ):
         assert [client.get("/oidc/login").status_code for _ in range(12)] == [503] * 12
         assert client.post("/login", data={"token": site.token("operator")}).status_code == 303
     half = away | {"oidc_roles": "x=king"}
-    with served(hall.store, hall.fleet, tmp_path, **half) as site, httpx.Client(base_url=site.url) as client:
+    with (
+        served(hall.store, hall.fleet, tmp_path, **half) as site,
+        httpx.Client(base_url=site.url, timeout=PATIENCE) as client,
+    ):
         assert client.get("/oidc/login").status_code == 503
 
 
 def test_without_a_provider_there_is_no_such_login(site: Served) -> None:
-    with httpx.Client(base_url=site.url) as client:
+    with httpx.Client(base_url=site.url, timeout=PATIENCE) as client:
         assert client.get("/oidc/login").status_code == client.get("/oidc/callback").status_code == 404
         assert "organisation" not in client.get("/login").text
 
@@ -240,6 +247,7 @@ def test_it_works_with_a_provider_that_others_wrote(hall: Hall, tmp_path: Path, 
 
 def _logs_in(browser: Browser, site: Served) -> None:
     page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+    page.set_default_timeout(PATIENCE * 1000)
     page.goto(f"{site.url}/tickets")
     assert page.url.endswith("/login?next=/tickets")
     accessible(page)

@@ -16,10 +16,10 @@ from fleet_runner.core.lifecycle.runs import Outcome, Run
 from fleet_runner.core.lifecycle.spool import Judged, Progress
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.reconcile.lifecycle.batches import NO_ROOM
+from tests.waiting import until
 from tests.web.hall import HOSTILE, NOW, Hall, made, node
 from tests.web.looking import PHONE, accessible, fits, opened, shot
 from tests.web.served import Served, served
-from tests.web.waiting import until
 
 PAGE = {"accept": "text/html"}
 

@@ -18,7 +18,7 @@ from tests.adapters.store.conftest import (  # noqa: F401  fixtures
 from tests.web.served import Served, served
 
 PAGE = {"accept": "text/html"}
-SECONDS = 30.0
+SECONDS = 600.0
 
 
 @pytest.fixture

@@ -232,7 +232,7 @@ def test_a_ticket_to_its_end_on_a_phone(
         shot(page, "ticket-phone-asked")
         for after in range(5, 60, 5):
             tick(world, NOW + after)
-        expect(page.locator("#proof .note")).to_contain_text("InfiniBand links as designed: 8", timeout=15_000)
+        expect(page.locator("#proof .note")).to_contain_text("InfiniBand links as designed: 8")
         expect(page.locator("#proof .note")).to_contain_text("Closed")
         shot(page, "ticket-phone-closed")
         accessible(page)

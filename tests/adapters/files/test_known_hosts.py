@@ -2,7 +2,6 @@
 
 import shlex
 import shutil
-import socket
 import stat
 import subprocess
 import time
@@ -14,6 +13,7 @@ import pytest
 
 from fleet_runner.adapters.files import known_hosts
 from fleet_runner.core.base.errors import FleetError
+from fleet_runner.lab import ports
 
 SSHD = "/usr/sbin/sshd"
 CONFIG = """\
@@ -45,9 +45,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     for name in ("host_key", "other_key"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
         keys.append((folder / f"{name}.pub").read_text())
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    (port,) = ports.choose(1)
     (folder / "config").write_text(CONFIG.format(port=port, folder=folder))
     Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # sshd insists on it
     with (folder / "log").open("wb") as log:

@@ -14,7 +14,7 @@ from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet, Interface, Part, Rack, Termination
 from tests.adapters.netbox.standin import TOKEN, Row, Standin, as_netbox, serving, termination
 
-QUICK = netbox.Timeouts(connect_seconds=2, read_seconds=10, retries=2, backoff_seconds=0.01)
+QUICK = netbox.Timeouts(connect_seconds=30, read_seconds=60, retries=2, backoff_seconds=0.01)
 PORTS = (Interface("ib0", "infiniband-ndr"), Interface("ib1", "infiniband-ndr"))
 NODE = Device("gpu-1", "hgx", "gpu-server", "hall", interfaces=PORTS)
 LEAF = Device("leaf-1", "hgx", "leaf", "hall", interfaces=PORTS)

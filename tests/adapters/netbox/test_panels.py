@@ -12,7 +12,7 @@ from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet
 from tests.adapters.netbox.standin import TOKEN, Row, Standin, as_netbox, serving, termination
 from tests.examples import examples
 
-QUICK = netbox.Timeouts(connect_seconds=2, read_seconds=10, retries=0)
+QUICK = netbox.Timeouts(connect_seconds=30, read_seconds=60, retries=0)
 PORTS = 4
 IFACES = tuple(Interface(f"ib{number}", "infiniband-ndr") for number in range(PORTS))
 TYPE = DeviceType("box", "Maker", "Box", 1.0, IFACES)

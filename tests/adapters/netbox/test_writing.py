@@ -13,7 +13,7 @@ from fleet_runner.adapters.netbox.cable_status import CHUNK, Written
 from tests.adapters.netbox.standin import TOKEN, Lists, Row, Standin, serving
 from tests.examples import examples
 
-QUICK = netbox.Timeouts(connect_seconds=2, read_seconds=10, retries=2, backoff_seconds=0.01)
+QUICK = netbox.Timeouts(connect_seconds=30, read_seconds=60, retries=2, backoff_seconds=0.01)
 STATUSES = ("planned", "connected", "decommissioning")
 
 

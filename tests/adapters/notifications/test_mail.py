@@ -22,8 +22,8 @@ from fleet_runner.core.tickets.notifications.grouping import Collected, collect
 from fleet_runner.core.tickets.notifications.lines import Line, NewsKind
 from fleet_runner.core.tickets.notifications.text import Message
 from fleet_runner.core.tickets.trackers.backoff import Kind, TrackerError
+from fleet_runner.lab import ports
 from tests.services.boot.sites import certificate
-from tests.slurm import free_port
 
 LINE = Line(
     1, 1_795_000_000.0, NewsKind.ALARM_RAISED, "gpu-01", "It said:\r\nBcc: victim@example.org\r\n\r\nhello \u202e ü"
@@ -67,7 +67,9 @@ def serving(folder: Path, **more: Any) -> Iterator[tuple[Box, Post, Path]]:
     context.load_cert_chain(pair, pair.with_suffix(".key"))
     box = Box()
     given: dict[str, Any] = {"tls_context": context, "require_starttls": True, "authenticator": _login}
-    server = Controller(box, hostname="127.0.0.1", port=free_port(), **{**given, "auth_required": True, **more})
+    server = Controller(
+        box, hostname="127.0.0.1", port=ports.choose(1)[0], **{**given, "auth_required": True, **more}
+    )
     server.start()
     try:
         to = ("ops@example.org", "night@example.org")

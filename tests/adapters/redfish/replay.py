@@ -19,7 +19,7 @@ from typing import Any
 from fleet_runner.adapters.redfish import Bmc, Limits
 
 USER, PASSWORD = "fleet", "correct horse"
-QUICK = Limits(connect_seconds=2, read_seconds=2, total_seconds=5, body_bytes=3_000_000, pause_seconds=0.01)
+QUICK = Limits(connect_seconds=30, read_seconds=30, total_seconds=60, body_bytes=3_000_000, pause_seconds=0.01)
 
 
 @dataclass

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.adapters.redfish import credential_breaker as module
@@ -19,7 +19,7 @@ from fleet_runner.adapters.redfish.credential_breaker import FIRST_PAUSE, MOST_P
 from fleet_runner.core.base.errors import BmcError
 from fleet_runner.settings import Settings
 from tests.adapters.redfish.replay import PASSWORD, QUICK, USER, Replay, replayed, small
-from tests.examples import examples
+from tests.examples import UNHURRIED, examples
 
 REFUSED = r"refused the BMC credentials \(401\); do not retry"
 ASK = """
@@ -252,7 +252,7 @@ def test_a_clock_that_was_set_back_keeps_nobody_out_for_years(
         pass
 
 
-@settings(max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(20), suppress_health_check=UNHURRIED)
 @given(tries=st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), st.floats(0, 30_000)), max_size=12))
 def test_whoever_tries_whatever_no_password_is_heard_twice_within_its_pause(
     tmp_path_factory: pytest.TempPathFactory, tries: list[tuple[str, float]]

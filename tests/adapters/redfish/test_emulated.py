@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.adapters.redfish import Bmc, opened
@@ -19,7 +19,7 @@ from fleet_runner.lab.redfish import BmcBehaviour, Durations, Emulator, Tree, im
 from fleet_runner.lab.redfish.trees import OUR_OWN
 from fleet_runner.settings import Settings
 from tests.adapters.redfish.replay import QUICK
-from tests.examples import examples
+from tests.examples import UNHURRIED, examples
 
 USER = ("admin", "correct horse")
 HERE = "/redfish/v1/UpdateService"
@@ -161,7 +161,7 @@ FAULTS = st.sampled_from(
 )
 
 
-@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=UNHURRIED)
 @given(rules=st.lists(FAULTS, max_size=3), seed=st.integers(0, 1000))
 def test_whatever_goes_wrong_an_image_goes_once_and_what_is_known_of_it_is_true(
     tmp_path_factory: pytest.TempPathFactory, rules: list[Any], seed: int

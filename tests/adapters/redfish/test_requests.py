@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.adapters.redfish.updates import Updates, Upload
 from tests.adapters.redfish.replay import Replay, image_of, replayed, talk, updating
-from tests.examples import examples
+from tests.examples import UNHURRIED, examples
 
 ENTRIES = [f"/redfish/v1/UpdateService/FirmwareInventory/{name}" for name in ("BIOS", "GPU_1", "GPU_2")]
 ACTION = {"#UpdateService.SimpleUpdate": {"target": "/redfish/v1/UpdateService/Actions/SimpleUpdate"}}
@@ -52,7 +52,7 @@ def form(fields: dict[str, str], name: str) -> Any:
 OEM: list[dict[str, object]] = [{}, {"ImageType": "BMC"}, {"FlashType": "HPMFwUpdate", "Preserve": True, "Slot": 2}]
 
 
-@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=UNHURRIED)
 @given(
     service=st.sampled_from(sorted(SERVICES)),
     targets=st.sets(st.sampled_from(ENTRIES)),

@@ -1,6 +1,7 @@
 """A look reads whatever a BMC is, by GET alone: odd, slow and broken ones within limits, and each failure is told."""
 
 import json
+import threading
 import time
 from contextlib import closing
 from pathlib import Path
@@ -96,9 +97,8 @@ def test_a_bmc_that_takes_too_long_in_all_is_left() -> None:
         for uri in captured():
             if uri != ROOT:
                 server.broken[uri] = _slow
-        began = time.monotonic()
         tree = read(server, seconds=1.0)
-    assert time.monotonic() - began < 5
+    assert len(server.said("GET")) < len(captured()) / 2
     assert "the BMC took more than 1 s in all" in tree.unread.values()
     assert tree.bodies
 
@@ -109,14 +109,14 @@ def _slow(handler: Any) -> None:
 
 
 def test_a_bmc_that_falls_silent_is_left_after_a_few_requests() -> None:
-    short = Limits(connect_seconds=1, read_seconds=0.2, total_seconds=1, retries=0)
+    short = Limits(connect_seconds=30, read_seconds=1.0, total_seconds=60, retries=0)
+    over = threading.Event()
     with replayed(captured()) as server:
         for uri in captured():
-            if uri.startswith(INVENTORY):
-                server.broken[uri] = lambda _: time.sleep(0.5)
-            if uri.startswith(f"{ROOT}/Chassis/1/"):
-                server.broken[uri] = lambda _: time.sleep(0.5)
+            if uri.startswith((INVENTORY, f"{ROOT}/Chassis/1/")):
+                server.broken[uri] = lambda _: over.wait(60)
         tree = read(server, limits=short)
+        over.set()
     assert "the BMC gave no answer 3 times in a row" in tree.unread.values()
     assert SYSTEM in tree.bodies
 

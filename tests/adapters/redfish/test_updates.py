@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.adapters.redfish.updates import Updates, Upload
 from fleet_runner.core.base.errors import BmcError, BmcRefused, FleetError
 from fleet_runner.core.firmware.catalogue import Transport
 from tests.adapters.redfish.replay import Replay, image_of, replayed, talk, updating
-from tests.examples import examples
+from tests.examples import UNHURRIED, examples
 
 MULTIPART = "/redfish/v1/UpdateService/upload"
 TASKS = "/redfish/v1/TaskService/Tasks"
@@ -60,7 +60,7 @@ def test_an_image_arrives_whole_with_its_targets_and_its_force_at_the_top(image:
     assert told[-1] == (int(came.headers["Content-Length"]), int(came.headers["Content-Length"]))
 
 
-@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=UNHURRIED)
 @given(size=st.sampled_from([0, 1, 65_535, 65_536, 65_537]) | st.integers(0, 300_000), push=st.booleans())
 def test_whatever_its_size_an_image_arrives_as_it_is(tmp_path: Path, size: int, *, push: bool) -> None:
     digest = image_of(tmp_path / "image", size)

@@ -14,10 +14,10 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.engine.listen import DEAF
 from fleet_runner.adapters.store.maintenance.backups import save
 from fleet_runner.core.base.errors import StoreError
+from fleet_runner.lab import ports
 from tests import postgres
 from tests.adapters.store.builders import device
 from tests.services.boot.sites import certificate
-from tests.slurm import free_port
 
 PASSWORD = "hs-7Qv-2kd"
 RULES = "local all all trust\nhostssl postgres runner 127.0.0.1/32 scram-sha-256\n"
@@ -49,7 +49,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
                 shutil.chown(data / name, *_owner(data))
                 (data / name).chmod(0o600)
             (data / "pg_hba.conf").write_text(RULES)
-            port = free_port()
+            (port,) = ports.choose(1)
             with postgres.running(data, f"-c listen_addresses=127.0.0.1 -c port={port} -c ssl=on") as server:
                 admin = f"{server.url}&port={port}"
                 _execute(admin, f"CREATE ROLE runner LOGIN SUPERUSER PASSWORD '{PASSWORD}'")

@@ -14,7 +14,7 @@ from fleet_runner.adapters.trackers import Access, Issue, transitions
 from fleet_runner.adapters.trackers.github import GitHub
 from fleet_runner.core.tickets.trackers.configuration import Configured
 from fleet_runner.core.tickets.trackers.draft import Draft
-from tests.adapters.trackers.bench import FLEET, HOUR, Bench, bench
+from tests.adapters.trackers.bench import FLEET, HASTY, HOUR, Bench, bench
 from tests.adapters.trackers.code_hosts import GitHubRemote
 from tests.adapters.trackers.desks import JiraRemote, ServiceNowRemote
 from tests.adapters.trackers.remote import TOKEN
@@ -106,11 +106,11 @@ def test_a_ticket_that_breaks_its_tracker_comes_last(github: Bench) -> None:
 def test_a_slow_answer_is_given_up(github: Bench) -> None:
     """No visit takes longer than its requests may."""
     github.see()
-    github.remote.late_seconds = 5.0
+    github.remote.late_seconds, github.limits = 30.0, HASTY
     github.remote.faults = ["late"]
     began = time.monotonic()
     assert github.send() == 0
-    assert time.monotonic() - began < 3.0
+    assert time.monotonic() - began < github.remote.late_seconds
     assert "does not answer in time" in github.why()
 
 

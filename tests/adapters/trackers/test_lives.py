@@ -4,7 +4,7 @@ from typing import cast
 
 import pytest
 
-from tests.adapters.trackers.bench import HOUR, Bench
+from tests.adapters.trackers.bench import HASTY, HOUR, LIMITS, Bench
 from tests.adapters.trackers.code_hosts import GitHubRemote
 
 
@@ -106,7 +106,7 @@ def test_a_ticket_closed_by_hand_is_closed_there_and_says_who_did_it(desk: Bench
 def test_an_issue_whose_making_was_not_answered_is_found_and_not_made_again(desk: Bench, fault: str) -> None:
     """The next try looks for the marker first."""
     number = desk.see()
-    desk.remote.late_seconds = 0.6
+    desk.remote.late_seconds, desk.limits = 30.0, HASTY if fault == "late" else LIMITS
     desk.remote.faults = [fault] if desk.of.kind == "webhook" else ["", fault]
     assert desk.send() == 0
     assert desk.send(HOUR) == 1

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.adapters.trackers.wire import Access, Limits, TrackerSession
+from fleet_runner.adapters.trackers.wire import Access, TrackerSession
 from fleet_runner.core.tickets.trackers.backoff import Kind, TrackerError
+from tests.adapters.trackers.bench import LIMITS
 from tests.services.boot.sites import certificate
 
 
@@ -41,14 +42,14 @@ def test_a_certificate_that_nobody_signed_hears_no_token_unless_its_authority_is
     thread.start()
     url, headers = f"https://127.0.0.1:{server.server_address[1]}", {"Authorization": "Bearer made-up"}
     try:
-        with TrackerSession("desk", url, headers, Access("made-up", limits=Limits(2.0, 2.0, 5.0))) as wire:
+        with TrackerSession("desk", url, headers, Access("made-up", limits=LIMITS)) as wire:
             with pytest.raises(
                 TrackerError, match=r"cannot trust its certificate .* name its CA in ca_file"
             ) as raised:
                 wire.ask("GET", "/")
             assert raised.value.kind is Kind.REFUSED
         assert Answering.heard == []
-        with TrackerSession("desk", url, headers, Access("made-up", str(pair), Limits(2.0, 2.0, 5.0))) as wire:
+        with TrackerSession("desk", url, headers, Access("made-up", str(pair), LIMITS)) as wire:
             assert wire.ask("GET", "/") == {}
         assert Answering.heard == ["Bearer made-up"]
     finally:

@@ -184,7 +184,8 @@ def test_a_broken_policy_is_said_once_and_again_when_it_changes(start: Start, tm
     serve.until("this tick failed")
     time.sleep(2.0)
     assert serve.said.count("this tick failed") == 1
-    policy.write_text("rulez: 7\n", "utf-8")
+    (tmp_path / "new").write_text("rulez: 7\n", "utf-8")
+    (tmp_path / "new").rename(policy)  # a tick in between must not find an empty one
     serve.until("rulez")
     time.sleep(1.0)
     assert serve.said.count("this tick failed") == 2

@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from tests.cli.conftest import Type
+from tests.waiting import PATIENCE
 
 PROGRAM = [sys.executable, "-m", "fleet_runner.cli"]
 
@@ -51,9 +52,9 @@ def served(folder: Path) -> Iterator[tuple["subprocess.Popen[str]", str]]:
 
 def test_it_serves_until_it_is_told_to_stop_and_then_ends_well(tmp_path: Path) -> None:
     with served(tmp_path) as (process, url):
-        assert httpx.get(f"{url}/boot.ipxe", trust_env=False, timeout=20).text.startswith("#!ipxe")
+        assert httpx.get(f"{url}/boot.ipxe", trust_env=False, timeout=PATIENCE).text.startswith("#!ipxe")
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE) == 0
         assert process.stdout
         assert process.stdout.read() == "boot service: stopped; everything it received is in the store\n"
     assert (tmp_path / "state" / "boot.key").stat().st_mode & 0o777 == 0o600
@@ -62,7 +63,7 @@ def test_it_serves_until_it_is_told_to_stop_and_then_ends_well(tmp_path: Path) -
 def test_systemd_hears_that_it_is_ready_lives_and_ends(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
         systemd.bind(str(tmp_path / "notify"))
-        systemd.settimeout(30)
+        systemd.settimeout(PATIENCE)
         given = environment(tmp_path, NOTIFY_SOCKET=str(tmp_path / "notify"), WATCHDOG_USEC="400000")
         process = subprocess.Popen([*PROGRAM, "boot", "serve"], cwd=tmp_path, env=given)
         try:
@@ -70,7 +71,7 @@ def test_systemd_hears_that_it_is_ready_lives_and_ends(tmp_path: Path) -> None:
             process.send_signal(signal.SIGTERM)
             while systemd.recv(100) != b"STOPPING=1":
                 pass
-            assert process.wait(20) == 0
+            assert process.wait(PATIENCE) == 0
         finally:
             process.kill()
             process.wait()
@@ -81,7 +82,7 @@ def test_who_asks_while_the_source_of_truth_is_read_waits_and_is_not_refused(tmp
     (tmp_path / "netbox.token").write_text("secret", "utf-8")
     (tmp_path / "netbox.token").chmod(0o600)
     with socket.create_server(("127.0.0.1", 0)) as netbox:
-        netbox.settimeout(20)
+        netbox.settimeout(PATIENCE)
         given = {
             "FLEET_SOURCE": f"http://127.0.0.1:{netbox.getsockname()[1]}",
             "FLEET_NETBOX_TOKEN_FILE": str(tmp_path / "netbox.token"),
@@ -90,7 +91,7 @@ def test_who_asks_while_the_source_of_truth_is_read_waits_and_is_not_refused(tmp
         process = subprocess.Popen([*PROGRAM, "boot", "serve"], cwd=tmp_path, env=environment(tmp_path, **given))
         try:
             reading, _ = netbox.accept()
-            with reading, socket.create_connection((host, 8480), timeout=20) as asking:
+            with reading, socket.create_connection((host, 8480), timeout=PATIENCE) as asking:
                 asking.sendall(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n")
         finally:
             process.kill()

@@ -21,6 +21,7 @@ from tests.adapters.store.conftest import (  # noqa: F401  fixtures
     postgresql_urls,
 )
 from tests.cli.conftest import Type
+from tests.waiting import PATIENCE
 
 SECONDS = 30.0
 
@@ -100,7 +101,7 @@ def test_a_tick_says_who_decides_and_has_that_one_look(
     assert said.code == 1
     assert "no: r1-a5a777 (last seen " in said.err
     assert "a runner that died keeps its turn for 30 s" in said.err
-    assert "look" in ear.wait(10.0)
+    assert "look" in ear.wait(PATIENCE)
     ear.close()
 
 

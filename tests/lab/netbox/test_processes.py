@@ -11,6 +11,7 @@ import pytest
 
 from fleet_runner.lab.netbox import processes
 from tests.lab.netbox.test_installation import bare, pretender
+from tests.waiting import PATIENCE
 
 __all__ = ["bare"]
 
@@ -25,8 +26,8 @@ time.sleep(600)
 
 
 def gone(pid: int) -> bool:
-    """Whether a process ends within some seconds."""
-    until = time.monotonic() + 20
+    """Whether a process ends."""
+    until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         try:
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
@@ -56,14 +57,14 @@ def test_a_preparation_ends_with_what_it_runs_when_whoever_began_it_does(bare: P
     env["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     begun = subprocess.Popen(words, env=env, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert begun.stdin is not None
-    until = time.monotonic() + 30
+    until = time.monotonic() + PATIENCE
     while not ((bare / "pid").exists() and (bare / "pid").read_text()) and time.monotonic() < until:
         time.sleep(0.05)
     pid = int((bare / "pid").read_text())
     if ends == "asked":
         begun.send_signal(signal.SIGTERM)
     begun.stdin.close()
-    assert begun.wait(20) == 0
+    assert begun.wait(PATIENCE) == 0
     assert gone(pid)
 
 

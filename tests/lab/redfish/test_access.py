@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from fleet_runner.lab.redfish import BmcBehaviour, Durations, Emulator
-from tests.lab.redfish.talking import QUICK, USER, Client, emulator, wait
+from tests.lab.redfish.talking import LONGEST, QUICK, USER, Client, emulator, wait
 
 SYSTEMS = "/redfish/v1/Systems"
 WRONG = (USER[0], "guess")
@@ -15,7 +15,7 @@ WRONG = (USER[0], "guess")
 @pytest.fixture
 def bmc() -> Iterator[Emulator]:
     """A BMC with the project's own tree, that locks an account for a moment."""
-    pace = Durations(**{**_fields(QUICK), "lockout": 0.15})
+    pace = Durations(**{**_fields(QUICK), "lockout": 1.5})
     with emulator(pace=pace, habits=BmcBehaviour(sessions=2)) as started:
         yield started
 
@@ -130,7 +130,7 @@ def test_what_cannot_be_done_is_refused_in_redfish_form(
 def test_a_body_that_is_no_json_object_is_refused(bmc: Emulator) -> None:
     with Client(bmc) as client:
         for text in (b"{", b"[]", b"\xff"):
-            reply = client.http.patch(bmc.url + bmc.tree.systems[0], data=text, timeout=20)
+            reply = client.http.patch(bmc.url + bmc.tree.systems[0], data=text, timeout=LONGEST)
             assert reply.status_code == 400
 
 

@@ -126,7 +126,7 @@ def test_a_bare_image_is_taken_for_the_targets_that_were_set_before(
     assert client.ask("PATCH", service, {"HttpPushUriTargets": [bmc.tree.entries["PSU_1"]]}).ok
     uri = client.get(service)["HttpPushUri"]
     with (tmp_path / "image").open("rb") as file:
-        assert client.http.post(bmc.url + uri, data=file, timeout=20).status_code == 202
+        assert client.http.post(bmc.url + uri, data=file, timeout=LONGEST).status_code == 202
     assert over(bmc) == "done"
     assert (bmc.versions()["PSU_0"], bmc.versions()["PSU_1"]) == ("1.3", "2")
 
@@ -136,7 +136,7 @@ def test_an_image_without_a_known_length_is_taken_as_well(bmc: Emulator, client:
     text = (tmp_path / "image").read_bytes()
     chunks = (text[at : at + 7_001] for at in range(0, len(text), 7_001))
     uri = client.get(bmc.tree.update_service)["HttpPushUri"]
-    assert client.http.post(bmc.url + uri, data=chunks, timeout=20).status_code == 202
+    assert client.http.post(bmc.url + uri, data=chunks, timeout=LONGEST).status_code == 202
     assert bmc.events("upload_done")[0]["bytes"] == 300_000
 
 
@@ -200,7 +200,7 @@ def test_a_client_that_goes_away_in_the_middle_leaves_no_update(bmc: Emulator, c
 
     uri = client.get(bmc.tree.update_service)["HttpPushUri"]
     with pytest.raises((ConnectionAbortedError, requests.RequestException)):
-        client.http.post(bmc.url + uri, data=half(), timeout=20)
+        client.http.post(bmc.url + uri, data=half(), timeout=LONGEST)
     client.http.close()
     wait(lambda: bmc.events("upload_cut"))
     assert bmc.updates() == []

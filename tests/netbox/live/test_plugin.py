@@ -315,7 +315,7 @@ def test_a_device_that_somebody_may_not_view_is_not_there_for_them(plugged: Plug
         assert client.get(plugged.page(OTHER, "panel")).status_code == 200
         text = client.get("/plugins/fleet-runner/states/").text
         assert re.findall(r">(\d+)</a></td>", text) == ["1"]
-    with httpx.Client(base_url=plugged.netbox.url) as nobody:
+    with httpx.Client(base_url=plugged.netbox.url, timeout=PATIENCE / 1000) as nobody:
         assert nobody.get(plugged.page(BROKEN, "panel")).headers["location"].startswith("/login/")
 
 

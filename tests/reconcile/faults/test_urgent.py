@@ -132,7 +132,7 @@ def test_a_flood_is_decided_in_parts_with_pauses(make_world: Made) -> None:
         assert len(world.store.pressing(AT_ONCE)) == 1
         attention.between(report)
         assert len(world.store.pressing(AT_ONCE)) == 1
-        attention.rest(LONG / 10, _after(lambda: not world.store.pressing(AT_ONCE), bell), report)
+        attention.rest(LONG, _after(lambda: not world.store.pressing(AT_ONCE), bell), report)
     assert world.store.pressing(AT_ONCE) == ()
 
 

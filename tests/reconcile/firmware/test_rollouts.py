@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.adapters.plays.engine import BatchState
@@ -15,6 +15,7 @@ from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.reconcile.loop.control_loop import tick
+from tests.examples import UNHURRIED
 from tests.reconcile.rolling import (
     ASKED,
     BURNING,
@@ -299,7 +300,7 @@ def fated(fate: str) -> Script:
         max_size=8,
     )
 )
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=UNHURRIED)
 def test_whatever_plays_and_people_do_a_wave_is_never_exceeded(
     make_world: MakeWorld, story: list[RolloutStatus | tuple[str, int]]
 ) -> None:

@@ -14,6 +14,7 @@ from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.reconcile.loop.control_loop import tick
 from fleet_runner.reconcile.loop.liveness import Steady
 from tests.reconcile.scripted import Scripted, in_state, played
+from tests.waiting import PATIENCE
 
 DAY = 86_400.0
 ON_THE_WAY = (Stage.PROVISION, Stage.VERIFY, Stage.FIRMWARE, Stage.BURN_IN)
@@ -70,7 +71,7 @@ def test_whoever_serves_says_so_and_serves_on(
                 stop.wait(0.01)
         stop.set()
         bell.ring()
-        loop.join(30.0)
+        loop.join(PATIENCE)
     assert [line["seconds"] for line in logged if "time of day" in line["event"]] == [DAY, -DAY]
 
 
@@ -94,7 +95,7 @@ def test_a_clock_that_was_wrong_leaves_no_node_alone(
             stop.wait(0.01)
         stop.set()
         bell.ring()
-        loop.join(30.0)
+        loop.join(PATIENCE)
     assert all(node.wake_at < time.time() + DAY / 2 for node in world.store.nodes())
 
 

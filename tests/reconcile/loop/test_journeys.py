@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.adapters.plays.engine import BatchState
@@ -14,6 +14,7 @@ from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 from fleet_runner.reconcile.loop.context import TickContext, timing
 from fleet_runner.reconcile.loop.control_loop import tick
+from tests.examples import UNHURRIED
 from tests.reconcile.scripted import (
     BUSY,
     GOOD,
@@ -181,7 +182,7 @@ def test_the_fleet_goes_on_when_the_source_cannot_be_read(make_world: Callable[.
 
 
 @given(st.lists(st.sampled_from(["pass", "fail", "silent", "lost"]), min_size=1, max_size=12))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=UNHURRIED)
 def test_whatever_plays_say_no_node_skips_burn_in(make_world: Callable[..., TickContext], fate: list[str]) -> None:
     """Random ends of plays, a real store: production only after a burn-in that passed."""
     world = make_world()

@@ -23,7 +23,7 @@ from tests.adapters.store.conftest import (  # noqa: F401  fixtures
 )
 from tests.reconcile.scripted import a_fleet
 
-SECONDS = 30.0
+SECONDS = 600.0
 
 
 def two_halls() -> Fleet:

@@ -11,6 +11,7 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.schedules.firing import Outcome
 from fleet_runner.reconcile.schedules.cleanup import NAME, LocalRetention
 from fleet_runner.settings import Settings
+from tests.waiting import PATIENCE
 
 DAY = 86_400.0
 
@@ -48,7 +49,7 @@ def followed(tidying: LocalRetention, store: Store) -> None:
     """Follow what the store says, to the end."""
     tidying.follow(store.schedules()[1][NAME])
     if tidying.thread is not None:
-        tidying.thread.join(20.0)
+        tidying.thread.join(PATIENCE)
 
 
 def test_after_another_runner_has_pruned_old_folders_here_go_once(settings: Settings, store: Store) -> None:
@@ -100,6 +101,6 @@ def test_a_store_that_is_away_is_said_and_harms_nothing(
     store.close()
     tidying.follow(row)
     assert tidying.thread is not None
-    tidying.thread.join(20.0)
+    tidying.thread.join(PATIENCE)
     assert old.exists()
     assert "stay until the next retention" in capsys.readouterr().out

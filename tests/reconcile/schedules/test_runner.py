@@ -18,7 +18,7 @@ from fleet_runner.reconcile.schedules.runner import JOBS, Beside, GoOn, Job, Sch
 from fleet_runner.settings import Settings
 from tests.reconcile.scripted import in_state, played
 
-PATIENCE = 20.0
+PATIENCE = 120.0
 
 
 @pytest.fixture

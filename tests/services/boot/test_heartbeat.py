@@ -9,10 +9,11 @@ from fleet_runner.core.base.errors import StoreError
 from fleet_runner.core.boot.progress import STARTED
 from fleet_runner.services.boot.heartbeat import AWAY_SECONDS, beat
 from tests.services.boot.desks import Hall, play
+from tests.waiting import PATIENCE
 
 
 async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10.0):
+    async with asyncio.timeout(PATIENCE):
         while not true():  # noqa: ASYNC110  what is waited for is a thread's
             await asyncio.sleep(0.005)
 

@@ -201,13 +201,13 @@ def test_a_server_that_hangs_is_given_up(cluster: Cluster, api: Api) -> None:
 def test_a_server_that_is_not_there_is_said_to_be_so(cluster: Cluster) -> None:
     gone = Cluster("https://127.0.0.1:1", cluster.ca, cluster.token_file, (), 60.0)
     with pytest.raises(JoinError, match="the connection failed"):
-        TokenIssuer(gone, QUICK).mint("a", NOW)
+        TokenIssuer(gone).mint("a", NOW)
 
 
 def test_a_server_of_another_ca_gets_no_token_of_ours(cluster: Cluster, api: Api, tmp_path: Path) -> None:
     other = Cluster(api.url, sites.certificate(tmp_path, "other"), cluster.token_file, (), 60.0)
     with pytest.raises(JoinError, match="its certificate is not of the CA"):
-        TokenIssuer(other, QUICK).mint("a", NOW)
+        TokenIssuer(other).mint("a", NOW)
     assert api.asked == []
 
 

@@ -25,6 +25,7 @@ from fleet_runner.core.boot.boots import (
 )
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.services.boot.ledger import Ledger, Pace
+from tests.waiting import PATIENCE
 
 HERE = "10.0.0.1"
 NODES = 40
@@ -79,8 +80,8 @@ def through(store: Store, use: Callable[[Ledger], Awaitable[None]], pace: Pace =
 
 
 async def until(true: Callable[[], bool]) -> None:
-    """Wait until something is so, for ten seconds at most."""
-    async with asyncio.timeout(10.0):
+    """Wait until something is so."""
+    async with asyncio.timeout(PATIENCE):
         while not true():  # noqa: ASYNC110  what is waited for is another process's, or a thread's
             await asyncio.sleep(0.005)
 
@@ -349,7 +350,7 @@ def test_whoever_stops_waiting_harms_nobody(store: Store) -> None:
 
 def test_the_event_loop_goes_on_while_the_store_makes_it_wait(path: Path) -> None:
     """For a second, another process holds the lock: nothing else on the loop may feel it."""
-    with Store.open(f"sqlite:///{path}", patience=0.3) as store:
+    with Store.open(f"sqlite:///{path}", patience=1.0) as store:
         mine = armed(store)
 
         async def use(ledger: Ledger) -> None:
@@ -358,7 +359,7 @@ def test_the_event_loop_goes_on_while_the_store_makes_it_wait(path: Path) -> Non
                 while not told.done():
                     await asyncio.sleep(0.001)
                     pauses += 1
-            assert pauses > 20
+            assert pauses > 5  # one, if the loop had waited as well
             with pytest.raises(StoreError):
                 await told
 

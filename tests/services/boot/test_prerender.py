@@ -1,27 +1,41 @@
 """What an armed node will ask for is there before it asks, and is never what has changed since."""
 
 import asyncio
-import contextlib
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+from fleet_runner.core.boot.boots import Boot
 from fleet_runner.core.inventory.records import Interface
 from fleet_runner.services.boot import prerender
 from fleet_runner.services.boot.documents import PLAIN
+from fleet_runner.services.boot.ledger import Ledger
 from fleet_runner.services.boot.prerender import prepare
 from tests.services.boot import sites
 from tests.services.boot.desks import NOW, Hall, fleet_of, images, mac, node, play
+from tests.waiting import PATIENCE
 
 
 async def prepared(hall: Hall) -> None:
-    """Let it look at every open boot, at least once."""
+    """Let it look at every open boot, until it begins to look again."""
     await hall.desk.ledger.look()
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(0.1):
-            await prepare(hall.desk, 0.01)
+    looks, opened, again = count(), hall.desk.ledger.open, asyncio.Event()
+
+    def look(_: Ledger) -> Mapping[str, Boot]:
+        if next(looks):
+            again.set()
+        return opened
+
+    with patch.object(Ledger, "open", property(look)):
+        work = asyncio.create_task(prepare(hall.desk, 0.0))
+        async with asyncio.timeout(PATIENCE):
+            await again.wait()
+        work.cancel()
 
 
 def made(hall: Hall, number: int = 1) -> Any:
@@ -160,7 +174,7 @@ def test_requests_have_their_turn_while_many_boots_are_prepared(tmp_path: Path) 
         await hall.desk.ledger.look()
         work = asyncio.create_task(prepare(hall.desk, 0.0))
         turns = 0
-        async with asyncio.timeout(20.0):
+        async with asyncio.timeout(PATIENCE):
             while not all(hall.desk.sessions.of(boot).made for boot in hall.desk.ledger.open.values()):
                 await asyncio.sleep(0)
                 turns += 1

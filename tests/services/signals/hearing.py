@@ -15,12 +15,14 @@ from threading import Thread
 from typing import Any
 
 import httpx
+import pytest
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.faults.signals.tokens import Token
 from fleet_runner.core.inventory.records import Device, Fleet
 from fleet_runner.services.http.admission import make
+from fleet_runner.services.signals import push as reception
 from fleet_runner.services.signals.inbox import Bounds
 from fleet_runner.services.signals.serving import Listening
 from fleet_runner.settings import Settings
@@ -144,8 +146,13 @@ def listening(folder: Path, *names: str, bounds: Bounds | None = None, **given: 
             loop.close()
 
 
+def limited(patch: pytest.MonkeyPatch) -> None:
+    """Have listeners take a request a second from an address for long: a busy computer asks too seldom for more."""
+    patch.setattr(reception, "PER_SECOND", 1.0)
+
+
 def flooded(ask: Callable[[], httpx.Response]) -> set[int]:
-    """Ask until that is too often, eight at a time, however slow this machine is; return every status there was."""
+    """Ask a limited listener until that is too often, eight at a time; return every status there was."""
     statuses: set[int] = set()
     end = time.monotonic() + LONG
     with ThreadPoolExecutor(8) as pool:

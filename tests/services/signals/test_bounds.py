@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from fleet_runner.services.signals.inbox import OVERHEAD, Bounds
-from tests.services.signals.hearing import entry, flooded, listening, xid
+from tests.services.signals.hearing import LONG, entry, flooded, limited, listening, xid
 from tests.waiting import until
 
 WAYS = ("", "/log", "/alertmanager", "/redfish/gpu-01", "/fabric")
@@ -67,9 +67,9 @@ def test_what_is_no_push_is_answered_shortly(tmp_path: Path) -> None:
 def test_health_is_said_to_anybody(tmp_path: Path) -> None:
     """And nothing else: it names no node and no token."""
     with listening(tmp_path) as ear:
-        answer = httpx.get(f"{ear.url}/healthz", trust_env=False)
+        answer = httpx.get(f"{ear.url}/healthz", trust_env=False, timeout=LONG)
         assert (answer.status_code, answer.json()) == (200, {"store": True, "waiting": 0, "waiting_bytes": 0})
-        assert httpx.get(f"{ear.url}/signals/log", trust_env=False).status_code == 405
+        assert httpx.get(f"{ear.url}/signals/log", trust_env=False, timeout=LONG).status_code == 405
 
 
 def test_one_node_floods_and_anothers_one_signal_is_heard_at_once(tmp_path: Path) -> None:
@@ -123,8 +123,9 @@ def test_what_finds_no_room_is_told_so_and_counted(tmp_path: Path) -> None:
         assert {f"xid.{40 + number}" for number in range(12)} <= stored
 
 
-def test_an_address_that_asks_too_often_is_told_so(tmp_path: Path) -> None:
+def test_an_address_that_asks_too_often_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another one is answered."""
+    limited(monkeypatch)
     with listening(tmp_path) as ear:
         assert flooded(lambda: ear.push("/log", b"", "")) == {401, 429}
         assert ear.push("/log", xid(), source="127.0.0.7").status_code == 200

@@ -9,7 +9,7 @@ import pytest
 from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.services.signals.serving import secured
 from tests.services.boot.sites import certificate, settings
-from tests.services.signals.hearing import listening, xid
+from tests.services.signals.hearing import LONG, listening, xid
 
 
 def test_tls_is_spoken_where_a_certificate_is_set(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_tls_is_spoken_where_a_certificate_is_set(tmp_path: Path) -> None:
         with pytest.raises(httpx.ConnectError):
             ear.push("/log", xid(number=48), verify=True)
         with pytest.raises(httpx.TransportError):
-            httpx.post(ear.url.replace("https", "http"), content=xid(), trust_env=False)
+            httpx.post(ear.url.replace("https", "http"), content=xid(), trust_env=False, timeout=LONG)
         assert [each.code for each in ear.alarms()] == ["xid.79"]
 
 

@@ -11,6 +11,7 @@ from fleet_runner.core.faults.signals.tokens import Token
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.services.http.admission import make
 from fleet_runner.web import confirmation
+from tests.waiting import PATIENCE
 from tests.web.hall import HOSTILE, NOW, Hall
 from tests.web.served import Served
 
@@ -58,7 +59,7 @@ def test_who_has_no_right_sees_nothing(path: str, site: Served) -> None:
         assert answer.status_code == expected, answer.text
         if expected == 403:
             assert set(answer.json()) == {"detail"}
-    answer = httpx.get(f"{site.url}/api/v1{path}")
+    answer = httpx.get(f"{site.url}/api/v1{path}", timeout=PATIENCE)
     assert (answer.status_code, answer.headers["content-type"]) == (401, "application/json")
     assert got(site, path, Role.INGEST).status_code in {401, 403}
 
@@ -70,7 +71,7 @@ def test_the_description_is_for_whoever_may_ask_anything(site: Served) -> None:
         operations = [each["operationId"] for path in described["paths"].values() for each in path.values()]
         assert len(operations) == len(set(operations)) > 40
         assert not [path for path in described["paths"] if not path.startswith("/api/v1/")]
-    assert httpx.get(f"{site.url}/api/v1/openapi.json").status_code == 401
+    assert httpx.get(f"{site.url}/api/v1/openapi.json", timeout=PATIENCE).status_code == 401
 
 
 @pytest.mark.parametrize("path", ["/nodes", "/devices", "/racks", "/cables", "/tickets", "/results"])
@@ -214,7 +215,7 @@ def test_what_cannot_be_undone_is_asked_twice_with_the_token_of_the_first_answer
     assert asked(site, body | {"confirm": "now"}, name=name).status_code == 422
     secret, digest = make()
     hall.store.add_token(Token("another", digest, NOW - 60, "tests", scope="operator"))
-    with httpx.Client(base_url=site.url, headers={"authorization": f"Bearer {secret}"}) as client:
+    with httpx.Client(base_url=site.url, headers={"authorization": f"Bearer {secret}"}, timeout=PATIENCE) as client:
         assert client.post(f"/api/v1/nodes/{name}/requests", json=body).status_code == 428
     assert hall.store.intents(name) == before
     with monkeypatch.context() as patched:

@@ -1,7 +1,6 @@
 """A real Prometheus on loopback that scrapes a served hall, and its HTTP API."""
 
 import shutil
-import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from fleet_runner.lab import ports
 from tests.waiting import until
 from tests.web.served import Served
 
@@ -64,9 +64,7 @@ def scraping(site: Served, role: str, folder: Path) -> Iterator[Prometheus]:
     target = site.url.removeprefix("http://")
     (folder / "token").write_text(site.token(role))
     (folder / "prometheus.yml").write_text(CONFIG.format(rules=RULES, target=target))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        at = f"127.0.0.1:{free.getsockname()[1]}"
+    at = f"127.0.0.1:{ports.choose(1)[0]}"
     command = [
         tool("prometheus"), f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder / 'data'}",
         f"--web.listen-address={at}", "--log.level=warn",

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from fleet_runner.core.access.roles import Role
 from fleet_runner.web.pages.labels import drawn
+from tests.waiting import PATIENCE
 from tests.web.hall import HOSTILE, Hall
 from tests.web.looking import PHONE, accessible, fits, opened, shot
 from tests.web.served import Served, served
@@ -131,7 +132,7 @@ def test_somebody_finds_a_node_by_keyboard(site: Served, browser: Browser, dark:
 
 def test_whoever_scans_a_label_before_logging_in_comes_to_it_afterwards(site: Served) -> None:
     token = site.token(Role.TECHNICIAN)
-    with httpx.Client(base_url=site.url, headers={"accept": "text/html"}) as client:
+    with httpx.Client(base_url=site.url, headers={"accept": "text/html"}, timeout=PATIENCE) as client:
         asked = client.get("/find", params={"q": "SN000002"}).headers["location"]
         assert asked == "/login?next=/find%3Fq%3DSN000002"
         form = client.get(asked).text

@@ -3,7 +3,7 @@
 from itertools import count
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event
 
@@ -21,8 +21,9 @@ from fleet_runner.core.boot.boots import (
     Told,
 )
 from tests.adapters.store.builders import UrlMaker, armed, boot, device, everything
+from tests.examples import UNHURRIED
 
-SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=12)
+SHARED = settings(suppress_health_check=UNHURRIED, deadline=None, max_examples=12)
 
 
 def refused(at: float, name: str = "gpu-01", code: str = "unarmed", source: str = "10.0.0.1") -> Refused:

@@ -1,6 +1,6 @@
 """Nodes: registering them, finding the due ones."""
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.adapters.store import Store
@@ -10,8 +10,9 @@ from fleet_runner.core.lifecycle.actions import Move, SetCondition
 from fleet_runner.core.lifecycle.runs import Held
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, State
 from tests.adapters.store.builders import UrlMaker, decision, device, node
+from tests.examples import UNHURRIED
 
-SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=10)
+SHARED = settings(suppress_health_check=UNHURRIED, deadline=None, max_examples=10)
 
 
 def test_registering_adds_what_is_missing_and_is_due_at_once(store: Store) -> None:

@@ -16,6 +16,7 @@ from fleet_runner.core.cabling.fabrics import FABRIC_TYPES
 from fleet_runner.core.inventory.netbox.mirror.fields import NEVER, MirroredState
 from fleet_runner.core.lifecycle.runs import Entry, IntentKind
 from tests.adapters.store.builders import START, UrlMaker, decision, device, node
+from tests.waiting import PATIENCE
 
 URL = "https://netbox.example"
 SPAN = (100.0, 60.0)
@@ -84,7 +85,7 @@ def test_nobody_waits_while_one_that_writes_is_waited_for(
     postgresql_urls: UrlMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A frozen runner in the middle of writing must not hold up the ticks of the others."""
-    monkeypatch.setattr(database, "SETTLING", 20.0)
+    monkeypatch.setattr(database, "SETTLING", PATIENCE)
     url = postgresql_urls()
     with closing(connect(url)) as slow, Store.open(url) as store, ThreadPoolExecutor(1) as pool:
         store.register([device("gpu-01"), device("gpu-02")], 100.0)
@@ -96,7 +97,7 @@ def test_nobody_waits_while_one_that_writes_is_waited_for(
             with pytest.raises(TimeoutError):
                 scan.result(1.0)
             store.leave_intent("gpu-02", IntentKind.RELEASE, "bob", now=201.0)
-        scan.result(20.0)
+        scan.result(PATIENCE)
         assert told(store) == {"gpu-01": ["Late."], "gpu-02": ["bob asks: hold."]}
     slow.close()
 

@@ -22,6 +22,7 @@ from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.core.reliability.forecasts import Gathered
 from fleet_runner.core.reliability.trends.metrics import METRICS
 from tests.adapters.store.builders import UrlMaker, device, failing_after
+from tests.waiting import PATIENCE
 
 DAY = 86_400
 NOON = 20_000 * DAY + DAY / 2
@@ -297,7 +298,7 @@ def test_whoever_writes_results_for_a_while_is_waited_for(postgresql_urls: UrlMa
             told = pool.submit(gather, store)
             with pytest.raises(TimeoutError):
                 told.result(1.0)
-        assert told.result(20.0).numbers == 1
+        assert told.result(PATIENCE).numbers == 1
 
 
 def test_two_who_read_alarms_at_once_keep_each_once(postgresql_urls: UrlMaker) -> None:
@@ -314,7 +315,7 @@ def test_two_who_read_alarms_at_once_keep_each_once(postgresql_urls: UrlMaker) -
             told = pool.submit(gather, store)
             with pytest.raises(TimeoutError):
                 told.result(1.0)
-        assert told.result(20.0).episodes == 1
+        assert told.result(PATIENCE).episodes == 1
         assert len(store.episodes(0.0)) == 1
 
 

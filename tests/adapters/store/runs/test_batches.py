@@ -18,6 +18,7 @@ from fleet_runner.core.lifecycle.spool import Evidence
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.core.schedules.retention import DAY
 from tests.adapters.store.builders import UrlMaker, decision, device, judged, node, run, told
+from tests.waiting import PATIENCE
 
 SECONDS = 30.0
 
@@ -281,9 +282,9 @@ def test_what_is_rung_is_heard_once_the_transaction_is_through(shared: Store) ->
     assert ear.wait(0.0) == {"deaf"}
     assert ear.wait(0.0) == frozenset()
     shared.ring()
-    assert ear.wait(10.0) == {"look"}
+    assert ear.wait(PATIENCE) == {"look"}
     offered(shared, "gpu-03", "b-3")
-    assert ear.wait(10.0) == {"parcel"}
+    assert ear.wait(PATIENCE) == {"parcel"}
     ear.close()
 
 

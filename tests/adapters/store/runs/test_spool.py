@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.adapters.store import Store
@@ -16,11 +16,9 @@ from fleet_runner.core.lifecycle.runs import Outcome
 from fleet_runner.core.lifecycle.spool import Decoded, Ended, Evidence, Judged, Line, PlayEnd, Progress, encode
 from fleet_runner.core.lifecycle.states import Stage
 from tests.adapters.store.builders import everything, judged, node, opened, run, told
-from tests.examples import examples
+from tests.examples import UNHURRIED, examples
 
-SHARED = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(60)
-)
+SHARED = settings(suppress_health_check=UNHURRIED, deadline=None, max_examples=examples(60))
 
 
 def test_what_a_spool_tells_is_stored(stocked: Store) -> None:

@@ -15,6 +15,7 @@ from fleet_runner.core.schedules import firing
 from fleet_runner.core.schedules.firing import Row
 from fleet_runner.core.schedules.schedule import Schedule, schedule
 from tests.adapters.store.builders import opened
+from tests.waiting import PATIENCE
 
 LEASE = 30.0
 SECONDLY = schedule("retention", "every 1s")
@@ -28,7 +29,7 @@ def row(store: Store, name: str = "retention") -> Row:
 
 def begun(store: Store, found: Schedule = SECONDLY, runner: str = "a", lease: float = LEASE) -> Row:
     """Wait for the next firing, and begin it."""
-    until = time.monotonic() + 10.0
+    until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         taken = store.take_schedule(found, "fleet", runner, lease)
         if taken is not None:

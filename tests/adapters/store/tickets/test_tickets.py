@@ -3,15 +3,16 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import ConflictError
 from fleet_runner.core.lifecycle.actions import CloseTicket, OpenTicket
 from tests.adapters.store.builders import UrlMaker, decision, device, node, swap
+from tests.examples import UNHURRIED
 
-SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=10)
+SHARED = settings(suppress_health_check=UNHURRIED, deadline=None, max_examples=10)
 
 
 def test_both_ends_of_a_fault_find_one_ticket(stocked: Store) -> None:

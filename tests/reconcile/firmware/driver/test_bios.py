@@ -27,7 +27,7 @@ from tests.reconcile.firmware.driver.scenes import CREDENTIALS, LEASE_SECONDS, N
 from tests.reconcile.firmware.driver.stage import WARM
 
 PACE = FlashTiming(poll=0.05, boot=0.0)
-LONG = 20.0
+LONG = 120.0
 REGISTRY = "/redfish/v1/Registries/BiosAttributeRegistry113.en-US.1.1.3.json"
 LISTED: dict[str, Any] = {
     "@odata.type": "#MessageRegistryFileCollection.MessageRegistryFileCollection",
