@@ -34,6 +34,15 @@ def test_a_whole_switch_of_cages_tells_its_numbers_itself(style: str, first: int
     assert sorted(port.values()) == [*range(1, 65)]
 
 
+@pytest.mark.parametrize("style", ["{cage}{half}", "1/{cage}{half}", "P{cage}-{half}", "Port {cage} {half}"])
+@pytest.mark.parametrize("halves", ["ab", "AB"])
+def test_the_half_of_a_cage_may_be_a_letter(style: str, halves: str) -> None:
+    port = {
+        style.format(cage=cage, half=half): cage * 2 - 1 + at for cage in range(1, 33) for at, half in enumerate(halves)
+    }
+    assert ways(tuple(port)) == (port,)
+
+
 @pytest.mark.parametrize(
     ("names", "numbers"),
     [

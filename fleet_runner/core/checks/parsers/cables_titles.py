@@ -123,6 +123,26 @@ def ends(titles: Sequence[str]) -> Ends | None:
     return _in_turn(titles)
 
 
+_MARKED = (re.compile(r"(\D+?)(?:[a-h][1-8]?|[1-8])", re.ASCII), re.compile(r"(?:end|side)?[c-h3-8](\D+)", re.ASCII))
+"""A title with what tells its end from others behind it or before it: "devicec", "host2", "portb2", "endcdevice"."""
+
+
+def others(titles: Sequence[str], known: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the columns of a device and its port that name a third end of a cable and more.
+
+    Each device is followed by its port, as the two ends that are `known`.
+    """
+    taken = set(known)
+    kinds = ["" if at in taken else _end_kind(title) for at, title in enumerate(titles)]
+    return [(at, at + 1) for at, kind in enumerate(kinds[:-1]) if kind == "device" and kinds[at + 1] == "port"]
+
+
+def _end_kind(title: str) -> str:
+    """Return whether a title names a device or a port, of whichever end."""
+    words = (title, *(found[1] for form in _MARKED if (found := form.fullmatch(title))))
+    return next((kind for word in words if (kind := _kind(word))), "")
+
+
 def fused(titles: Sequence[str]) -> tuple[int, int] | None:
     """Return the columns of both ends where one cell has the device and the port of each; None where none has."""
     for pair in _ENDS:
