@@ -15,9 +15,14 @@ from tests.core.checks.catalogue.judging import cuts, text_of
 from tests.examples import examples
 
 NAMES = (
+    "ansible/lldp.json",
+    "ansible/net_neighbors.json",
     "eos/lldp.json",
     "eos/lldp_detail.json",
+    "gnmic/events.json",
     "junos/lldp.json",
+    "napalm/getters.json",
+    "napalm/lldp_detail.json",
     "lldp/two_ports.json",
     "lldp/two_ports.json0",
     "nvue/lldp.json",
