@@ -44,11 +44,15 @@ _HALF = re.compile(r"[0-9]+(?:[p.][0-9]+|/[0-9]+/[0-9]+)$")
 _LETTER = re.compile(r"(?<=[0-9])[-_. /]?([A-Da-d])$", re.ASCII)
 """The half of a cage as a letter: "1/4a", "P4-B"."""
 
+_UNSPLIT = re.compile(r"(p[0-9]+)s1$", re.ASCII)
+"""The half of a cage that is not split further, as NVOS writes it: "sw4p1s1"."""
+
 
 @lru_cache(maxsize=256)
 def ways(interfaces: tuple[str, ...]) -> tuple[Numbering, ...]:
     """Return each way to number a switch's ports; of those with a number in each, none where no name tells one."""
-    halves = {_LETTER.sub(_half, each): each for each in interfaces}
+    whole = all(map(_UNSPLIT.search, interfaces))
+    halves = {_UNSPLIT.sub(r"\1", each) if whole else _LETTER.sub(_half, each): each for each in interfaces}
     if len(halves) == len(interfaces) and any(name != each for name, each in halves.items()):
         return tuple({halves[name]: number for name, number in way.items()} for way in ways(tuple(halves)))
     sorts: dict[str, list[str]] = defaultdict(list)

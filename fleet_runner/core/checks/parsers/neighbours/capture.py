@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.checks.parsers import lldp, ufm_links
+from fleet_runner.core.checks.parsers import lldp, ufm_links, ufm_ports
 from fleet_runner.core.checks.parsers.json_text import json_value
 from fleet_runner.core.checks.parsers.neighbours import (
     ansible_output,
@@ -32,8 +32,8 @@ FORMS = (
 )
 
 _JSON = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
-_OBJECT = re.compile(r"\s*(?:\{|\[\s*(?:[{\[\]]|$))")
-"""How JSON begins: "[sudo] password for ops:" and "[root@ufm ~]# ibnetdiscover" are none."""
+_OBJECT = re.compile(r"\s*(?:\{(?![ \t]*[A-Za-z-]{2,5}[ \t]+Ports:)|\[\s*(?:[{\[\]]|$))")
+"""How JSON begins: "[sudo] password for ops:" and "[root@ufm ~]# ibnetdiscover" are none, nor are ports of opensm."""
 
 _FOR_PEOPLE = re.compile(
     r"Neighbor Device ID[ \t]|Device ID[ \t]+Local Intf|Loc PortID[ \t]|Local Interface[ \t]+Parent Interface"
@@ -86,7 +86,7 @@ def begins(text: str) -> bool:
         body = printed(text)[1]
     except EvidenceError:  # of several devices
         return True
-    json = _OBJECT.match(body) and not ufm_links.JSON.search(body)
+    json = _OBJECT.match(body) and not any(form.search(body) for form in (ufm_links.JSON, ufm_ports.JSON))
     return bool(json) or any(form.search(body) for form in (*(begins for begins, _ in _TEXTS), _FOR_PEOPLE))
 
 
