@@ -42,6 +42,10 @@ _TWICE = re.compile(r"(.*?[A-Za-z].*?)([0-9]{1,6})\s*[\u2013\u2014-]\s*(\1)([0-9
 _DASH = re.compile(
     r"((?:(?!.*[0-9]-[0-9]+-[0-9]).*[^0-9])?)([0-9]{1,6})\s*[\u2013\u2014-]\s*([0-9]{1,6})", re.ASCII | re.DOTALL
 )
+_SLASHES = re.compile(
+    r"(.*?(?:[0-9]{1,4}/){1,3})([0-9]{1,6})\s*[\u2013\u2014-]\s*((?:[0-9]{1,4}/){1,3})([0-9]{1,6})",
+    re.ASCII | re.DOTALL,
+)
 _PART = re.compile(r"\s*([0-9]{1,6})(?:\s*(?:-|\.\.)\s*([0-9]{1,6}))?\s*", re.ASCII)
 _MORE = re.compile(r"[0-9]+(?:-[0-9]+)?", re.ASCII)
 _HEAD = re.compile(r"(.*?)[0-9]+", re.ASCII | re.DOTALL)
@@ -192,9 +196,9 @@ def _several(cell: str, kinds: _Kinds = {}) -> list[str]:  # noqa: B006  nothing
         names = all(_DIGITS.search(each) and " " not in each for each in told)
         alike = len({_kind(each) for each in told if _DASH.fullmatch(each) is None}) <= 1
         return [name for each in told for name in _several(each)] if names or alike else [cell]
-    for form in (_DOTS, _TWICE):
+    for form in (_DOTS, _TWICE, _SLASHES):
         found = form.fullmatch(cell)
-        if found and found[3] in {"", found[1]}:
+        if found and (found[3] == found[1] or (form is not _TWICE and found[1].endswith(found[3]))):
             return _between(found[1], found[2], found[4]) or [cell]
     return [cell]
 

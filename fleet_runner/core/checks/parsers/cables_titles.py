@@ -60,7 +60,19 @@ _DEVICES = (
     *_plain("zařízení", "enhed", "ayg\u0131t", "iekārta", "system name", "server name", "switch name"),
 )
 _PORTS = (
-    *_plain("port", "port name", "interface", "interface name", "ifname", "port number", "port id", "adapter", "hca"),
+    *_plain(
+        "port",
+        "ports",
+        "interfaces",
+        "port name",
+        "interface",
+        "interface name",
+        "ifname",
+        "port number",
+        "port id",
+        "adapter",
+        "hca",
+    ),
     *_plain(
         "nic", "device port", "host port", "switch port", "server port", "node port", "Anschluss", "Schnittstelle"
     ),

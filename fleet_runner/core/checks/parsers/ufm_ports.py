@@ -1,7 +1,7 @@
 """The ports that NVIDIA's UFM knows: `GET /ufmRest/resources/ports` as JSON, each with the name of its peer.
 
-A link is told twice, from both ends. Each port has its number, what is printed beside it (`dname`) and the description
-of its node; who is at its other end is told by `peer`, the name of another port of the list.
+A link is told twice, from both ends. Each port has its number, what is printed beside it (`dname`) and the
+description of its node; who is at its other end is told by `peer`, the name of another port of the list.
 """
 
 import re

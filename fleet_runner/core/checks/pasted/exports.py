@@ -24,6 +24,7 @@ _DEEPEST = 8
 _DIGITS = {10: 1.0, 13: 1e3, 16: 1e6, 19: 1e9}
 """How many of its parts a second has, by the digits of a time since 1970."""
 
+_JSON = re.compile(r"[\ufeff\s]*(?:\{|\[\s*[{\[])")
 _TITLES = re.compile(r"\A\ufeff?(?P<titles>[^\n{\[]{4,2000})\n", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,254}", re.ASCII)
 
@@ -39,8 +40,7 @@ class _Entry(NamedTuple):
 
 def told(text: str) -> str | None:
     """Return the lines of a log that a store gave out; None for any other text."""
-    first = text.lstrip("\ufeff \t\r\n")[:1]
-    found = [*(_documents(text) if first in {"{", "["} else _rows(text))] if first else []
+    found = [*(_documents(text) if _JSON.match(text) else _rows(text))]
     if not found:
         return None
     times = [each.at for each in found if each.at is not None]

@@ -50,6 +50,8 @@ def test_a_row_tells_a_cable_for_each_port_and_device(text: str) -> None:
     [
         ("leaf-01,swp1-4,gpu-01,ens1-4", ("swp1", "ens1"), ("swp4", "ens4")),
         ("leaf-01,swp1-swp2,gpu-01,mlx5_0-mlx5_1", ("swp1", "mlx5_0"), ("swp2", "mlx5_1")),
+        ("leaf-01,1/1-1/4,spine-01,Eth1/5-1/8", ("1/1", "Eth1/5"), ("1/4", "Eth1/8")),
+        ("leaf-01,Eth1/1..1/2,spine-01,1/1/5-1/1/6", ("Eth1/1", "1/1/5"), ("Eth1/2", "1/1/6")),
         ("leaf-01,Eth1/1-8,spine-01,Eth1/9-16", ("Eth1/1", "Eth1/9"), ("Eth1/8", "Eth1/16")),
         ('leaf-01,"swp1-2,5-6",spine-01,swp[1-4]', ("swp1", "swp1"), ("swp6", "swp4")),
         ("rail-[1-4],7,gpu-01,mlx5_[0-3]", ("7", "mlx5_0"), ("7", "mlx5_3")),
@@ -88,6 +90,7 @@ def test_what_does_not_fit_is_refused_with_its_line(text: str, words: str) -> No
         "leaf-01,1-2,node-01,mlx5_0",
         "leaf-01,1-5,node-01,mlx5_0\nleaf-01,1-6,node-02,mlx5_0",
         "rack1-node-1-4,ib0,leaf-01,7",
+        "leaf-01,1/1-2/4,node-01,mlx5_0",
         "leaf[1],4..4,node-01,4..1",
         "leaf-01,[1-x],node-01,mlx5_0",
         "leaf-01,[4-1],node-01,mlx5_0",

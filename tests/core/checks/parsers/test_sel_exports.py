@@ -15,7 +15,7 @@ LOGS = {
     "iDRAC's lifecycle log as XML": (
         '<?xml version="1.0" encoding="UTF-8"?>\n<LCLogEvents>\n'
         '<Event AgentID="SEL" Category="System Health" Severity="Warning" Timestamp="2026-11-29T03:15:01-0600"'
-        ' Sequence="12">\n<Message>Power supply redundancy is lost.</Message><MessageID>RDU0012</MessageID>\n</Event>\n'
+        ' Sequence="12">\n<Message>Power supply redundancy is lost.</Message>\n</Event>\n'
         '<Event AgentID="SEL" Category="System Health" Severity="Critical" Timestamp="2026-11-29T03:12:01-0600"'
         ' Sequence="11">\n<Message>Multi-bit memory errors detected on a memory device at location(s) DIMM_A1.'
         "</Message><MessageID>MEM0001</MessageID><FQDD>DIMM.Socket.A1</FQDD>\n</Event>\n</LCLogEvents>\n"
