@@ -197,10 +197,13 @@ def _refuse_header(rows: Sequence[Filled], name: str) -> None:
             " Device B and Termination B in its list of cables, and export the current view"
         )
     cells = [cell for cell in first if cell]
+    ends = sum(bool(cables_titles.end_kind(plain(cell))) for cell in cells)
     like = sum(any(word in plain(cell) for word in _WORDS) for cell in cells)
     below = {cell for _, row in others for cell in row}
     counted = len(others) > 1 and all(_DIGIT.search("".join(row)) for _, row in others)
-    if (like < _LIKE_TITLES and not counted) or below.intersection(cells) or any(map(str.isdigit, "".join(cells))):
+    if ends <= len(COLUMNS) and (
+        (like < _LIKE_TITLES and not counted) or below.intersection(cells) or any(map(str.isdigit, "".join(cells)))
+    ):
         return
     raise SourceError(
         f"{name}:{number}: found the column names {','.join(first)!r:.120}, expected four that name a device and a"

@@ -23,6 +23,8 @@ BOTH = [link(STEM, Port(f"gpu-0{at}", "mlx5_0")) for at in (1, 2)]
         "Switch,Switch Port,Host 1,HCA 1,Host 2,HCA 2\nleaf-01,1,gpu-01,mlx5_0,gpu-02,mlx5_0",
         "Host 1,HCA 1,Host 2,HCA 2,Switch,Switch Port\ngpu-01,mlx5_0,gpu-02,mlx5_0,leaf-01,1",
         "Device A,Port A,Device B,Port B,Device C,Port C\nleaf-01,1,gpu-01,mlx5_0,gpu-02,mlx5_0",
+        "Switch,Port,Host 1,NIC 1,Host 2,NIC 2\nleaf-01,1,gpu-01,mlx5_0,gpu-02,mlx5_0",
+        "Switch,Switch Port,Device B1,Port B1,Device B2,Port B2\nleaf-01,1,gpu-01,mlx5_0,gpu-02,mlx5_0",
         'Device A,Port A,Device B,Port B\nleaf-01,1,"gpu-01,gpu-02",mlx5_0',
         'Device A,Port A,Device B,Port B\nleaf-01,1,"gpu-01\ngpu-02",mlx5_0',
         "Device A,Port A,Device B,Port B,Cable\nleaf-01,1,gpu-01,mlx5_0,1x2 splitter\nleaf-01,1,gpu-02,mlx5_0,1:2",
@@ -55,6 +57,15 @@ def test_ports_of_one_device_are_lanes_only_where_the_row_says_so() -> None:
 def test_what_is_no_split_cable_is_refused(text: str, words: str) -> None:
     with pytest.raises(SourceError, match=words):
         rows(f"Device A,Port A,Device B,Port B,Device C,Port C,Note\n{text}")
+
+
+@pytest.mark.parametrize(
+    "titles", ["Switch,Switch Port,Host 1,HCA 1,HCA 2,Host 2", "Switch,Switch Port,Host 1,HCA 1,Host 2,HCA 2,Host 3"]
+)
+def test_titles_of_several_ends_in_no_order_are_refused(titles: str) -> None:
+    """By position, the titles would be a cable."""
+    with pytest.raises(SourceError, match=r"^x:1: found the column names"):
+        rows(f"{titles.replace('Host 1', 'Device B1').replace('Host 2', 'Device B2')}\nleaf-01,1,gpu-01,a,gpu-02,b,c")
 
 
 def test_one_row_of_a_split_cable_is_a_cable() -> None:
