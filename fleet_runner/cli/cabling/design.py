@@ -278,8 +278,9 @@ def _sheets(paths: Sequence[Path], declared: Declared) -> Design:
     shared = lanes.shared(row.link for row in rows if row.breakout)
     here = Places({}, {}, servers(links, roles), lanes=shared)
     wire = Ethernet(links, known)
-    fabric = tuple(row.link for row in rows if not row.ethernet)
-    if len(fabric) < len(links):
+    split = lanes.numbered((row.breakout, row.link) for row in rows if row.breakout and not row.listed)
+    fabric = tuple(split.get(row.link, row.link) for row in rows if not row.ethernet)
+    if fabric != links:
         known = _names(fabric, {}, {}, declared)
     later = frozenset(row.link for row in rows if row.planned)
     cut = {row.link: row.line for row in rows if row.cut}
@@ -287,6 +288,9 @@ def _sheets(paths: Sequence[Path], declared: Declared) -> Design:
     for row in rows:
         bundles.setdefault(row.bundle, []).append(row.link)
     bundles.pop("", None)
+    for row in rows:
+        if row.link in split:
+            bundles.setdefault(f"split {row.breakout}", []).append(split[row.link])
     several = tuple(map(tuple, bundles.values()))
     found = Design(fabric, known, here, wire, aliases=declared.devices, planned=later, bundles=several)
     return replace(found, panels=panels, cut=cut)

@@ -7,13 +7,16 @@ otherwise, and is not compared.
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fleet_runner.core.cabling.links import Link, Port, link
 
 _LANE = re.compile(r"[/:.s_-]([0-9]{1,2})", re.ASCII)
 """What follows a port's name in that of a lane: 1/1/2, swp1s0, Ethernet1:2."""
+
+LANES = frozenset({2, 4})
+"""Lanes of a split port of InfiniBand."""
 
 
 class Paired(NamedTuple):
@@ -32,6 +35,26 @@ def shared(links: Iterable[Link]) -> frozenset[Port]:
     """Return the ports that several different links end at."""
     first: dict[Port, Link] = {}
     return frozenset(port for each in links for port in each if first.setdefault(port, each) != each)
+
+
+def numbered(told: Iterable[tuple[str, Link]]) -> dict[Link, Link]:
+    """Return links of split cables with a name for each lane, as an InfiniBand fabric numbers them.
+
+    `told` is which cable each link is of. Port "1" with two far ends is "1/1" and "1/2", in the order in which these
+    are told; which has which nobody says. Nothing where the port that they share does not end in its number.
+    """
+    cables: dict[str, list[Link]] = defaultdict(list)
+    for cable, each in told:
+        cables[cable].append(each)
+    return {each: lane for split in cables.values() for each, lane in zip(split, _numbered(split), strict=False)}
+
+
+def _numbered(split: Sequence[Link]) -> Iterator[Link]:
+    port = next((port for port in split[0] if all(port in each for each in split)), None)
+    if port is None or len(split) not in LANES or not port.interface[-1:].isdecimal():
+        return
+    for at, each in enumerate(split, start=1):
+        yield link(each.b if each.a == port else each.a, Port(port.device, f"{port.interface}/{at}"))
 
 
 def paired(designed: Iterable[Link], ports: Collection[Port], seen: Collection[Link]) -> Paired:

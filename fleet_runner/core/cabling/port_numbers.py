@@ -41,10 +41,20 @@ _DIGITS = re.compile(r"[0-9]{1,9}")
 _HALF = re.compile(r"[0-9]+(?:[p.][0-9]+|/[0-9]+/[0-9]+)$")
 """How a name ends that tells a cage and its half, though it is the only one: "sw4p1", "P3.0", "IB1/4/1"."""
 
+_LETTER = re.compile(r"(?<=[0-9])[-_. /]?([A-Da-d])$", re.ASCII)
+"""The half of a cage as a letter: "1/4a", "P4-B"."""
+
+_UNSPLIT = re.compile(r"(p[0-9]+)s1$", re.ASCII)
+"""The half of a cage that is not split further, as NVOS writes it: "sw4p1s1"."""
+
 
 @lru_cache(maxsize=256)
 def ways(interfaces: tuple[str, ...]) -> tuple[Numbering, ...]:
     """Return each way to number a switch's ports; of those with a number in each, none where no name tells one."""
+    whole = all(map(_UNSPLIT.search, interfaces))
+    halves = {_UNSPLIT.sub(r"\1", each) if whole else _LETTER.sub(_half, each): each for each in interfaces}
+    if len(halves) == len(interfaces) and any(name != each for name, each in halves.items()):
+        return tuple({halves[name]: number for name, number in way.items()} for way in ways(tuple(halves)))
     sorts: dict[str, list[str]] = defaultdict(list)
     for each in interfaces:
         sorts[_DIGITS.sub("0", each)].append(each)
@@ -59,6 +69,10 @@ def ways(interfaces: tuple[str, ...]) -> tuple[Numbering, ...]:
         if alone not in found:
             found.append(alone)
     return tuple(found)
+
+
+def _half(found: re.Match[str]) -> str:
+    return f"p{ord(found[1].lower()) - ord('a') + 1}"
 
 
 def fitting(ways: Sequence[Numbering], plugged: Iterable[_Plug]) -> Numbering:

@@ -233,6 +233,56 @@ def openconfig(heard: Heard) -> str:
     return json.dumps([{"updates": [{"Path": "lldp", "values": {"lldp": {"interfaces": {"interface": listed}}}}]}])
 
 
+def _state(far: str, port: str, told: str) -> dict[str, str]:
+    return {"system-name": far, "port-id": port, "port-description": told}
+
+
+def gnmic_events(heard: Heard) -> str:
+    """Write what gnmic --format event prints, an event for each neighbour."""
+    path = "/lldp/interfaces/interface/neighbors/neighbor/state/"
+    return json.dumps(
+        [
+            {
+                "name": "default-1",
+                "tags": {"interface_name": near, "neighbor_id": "1", "source": "192.0.2.7:6030"},
+                "values": {f"{path}{key}": value for key, value in _state(far, port, told).items()},
+            }
+            for near, far, port, told in heard
+        ]
+    )
+
+
+def gnmic_flat(heard: Heard) -> str:
+    """Write what gnmic get --format flat prints."""
+    return "".join(
+        f"lldp/interfaces/interface[name={near}]/neighbors/neighbor[id=1]/state/{key}: {value}\n"
+        for near, far, port, told in heard
+        for key, value in _state(far, port, told).items()
+    )
+
+
+def napalm(heard: Heard) -> str:
+    """Write NAPALM's get_lldp_neighbors_detail."""
+    return json.dumps(
+        {
+            near: [{"remote_system_name": far, "remote_port": port, "remote_port_description": told}]
+            for near, far, port, told in heard
+        }
+    )
+
+
+def ansible_lldp(heard: Heard) -> str:
+    """Write the facts of Ansible's module lldp."""
+    return json.dumps(
+        {
+            "lldp": {
+                near: {"chassis": {"name": far}, "port": {"ifname": port, "descr": told}}
+                for near, far, port, told in heard
+            }
+        }
+    )
+
+
 ETHERNET: Mapping[str, Callable[[Heard], str]] = {
     "lldpctl": lldpctl,
     "NVUE": nvue,
@@ -241,4 +291,8 @@ ETHERNET: Mapping[str, Callable[[Heard], str]] = {
     "NX-OS": nxos,
     "SONiC": sonic,
     "OpenConfig": openconfig,
+    "gnmic's events": gnmic_events,
+    "gnmic's lines": gnmic_flat,
+    "NAPALM": napalm,
+    "Ansible's lldp": ansible_lldp,
 }

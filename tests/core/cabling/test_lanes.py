@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.cabling import ethernet
 from fleet_runner.core.cabling.explain import Places
-from fleet_runner.core.cabling.lanes import is_lane, paired, shared
+from fleet_runner.core.cabling.lanes import is_lane, numbered, paired, shared
 from fleet_runner.core.cabling.links import Link, Port, link, matching
 from fleet_runner.core.cabling.names import names
 from fleet_runner.core.checks.parsers.lldp import Neighbour
@@ -82,3 +82,23 @@ def test_lanes_that_a_switch_hears_its_servers_at_are_as_designed(lanes: tuple[s
     where = Places({}, {}, frozenset({"gpu-1", "gpu-2"}), lanes=frozenset({NEAR}))
     verdicts = ethernet.judge(DESIGNED, {"leaf-1": heard}, known, where)
     assert (verdicts.faults, verdicts.matched, verdicts.designed) == ((), 2, 2)
+
+
+def test_lanes_of_a_split_port_are_numbered_as_infiniband_does() -> None:
+    assert numbered(("cable 1", each) for each in DESIGNED) == {
+        each: link(host, lane(at)) for at, (each, host) in enumerate(zip(DESIGNED, HOSTS, strict=True), start=1)
+    }
+
+
+@pytest.mark.parametrize(
+    "split",
+    [
+        [OTHER],
+        [*DESIGNED, link(NEAR, Port("gpu-3", "ib0"))],
+        [link(Port("leaf-1", "uplink"), host) for host in HOSTS],
+        [DESIGNED[0], OTHER],
+    ],
+)
+def test_other_cables_keep_their_ports(split: list[Link]) -> None:
+    """One far end, three of them, a port without a number, and ends that share no port."""
+    assert numbered(("cable 1", each) for each in split) == {}

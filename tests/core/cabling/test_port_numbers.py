@@ -34,6 +34,23 @@ def test_a_whole_switch_of_cages_tells_its_numbers_itself(style: str, first: int
     assert sorted(port.values()) == [*range(1, 65)]
 
 
+@pytest.mark.parametrize("style", ["{cage}{half}", "1/{cage}{half}", "P{cage}-{half}", "Port {cage} {half}"])
+@pytest.mark.parametrize("halves", ["ab", "AB"])
+def test_the_half_of_a_cage_may_be_a_letter(style: str, halves: str) -> None:
+    port = {
+        style.format(cage=cage, half=half): cage * 2 - 1 + at
+        for cage in range(1, 33)
+        for at, half in enumerate(halves)
+    }
+    assert ways(tuple(port)) == (port,)
+
+
+def test_a_half_that_is_not_split_further_is_a_half() -> None:
+    port = {f"sw{cage}p{half}s1": cage * 2 - 2 + half for cage in range(1, 73) for half in (1, 2)}
+    assert ways(tuple(port)) == (port,)
+    assert ways(("sw1p1s1", "sw1p1s2", "sw2p1s1", "sw2p1s2")) == ({},)
+
+
 @pytest.mark.parametrize(
     ("names", "numbers"),
     [

@@ -32,7 +32,7 @@ def _rows(text: str, name: str) -> Iterable[Line]:
     if "\0" in text:
         raise SourceError(f"{name}: it holds NUL characters; expected UTF-8, or UTF-16 with its byte order mark")
     lines = text.lstrip("\ufeff").splitlines()
-    reader = csv.reader(lines, strict=True, delimiter=_delimiter(lines))
+    reader = csv.reader((f"{line}\n" for line in lines), strict=True, delimiter=_delimiter(lines))
     try:
         for row in reader:
             yield reader.line_num, row

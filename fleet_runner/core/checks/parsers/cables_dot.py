@@ -1,16 +1,19 @@
 """Designed cables as a graph in DOT, as topology checks of switches take it (PTM's topology.dot).
 
-An edge is a cable, and what follows the colon of each end is its port: "leaf-01":"swp1" -- "gpu-01":"eth0". Only this
-much of DOT is read: attributes are skipped, but a node's function or role says whether it is a server.
+An edge is a cable, and what follows the colon of each end is its port: "leaf-01":"swp1" -- "gpu-01":"eth0". Of a
+node that is drawn as a record of its ports that is the mark of one of them ("<p1> swp1"). Where nothing follows, the
+edge's headport and tailport, or headlabel and taillabel, say it. What else there is of DOT is skipped, but a node's
+function or role says whether it is a server, and its label what it is called (`dot_labels`).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.cabling.links import Port, link
+from fleet_runner.core.checks.parsers import dot_labels
 from fleet_runner.core.checks.parsers.cables_sheet import Row, Sheet
 
 _NAME = r'"(?:[^"\\]|\\.)*"|<(?:[^<>]|<[^<>]*>)*>|(?:(?!--|->|//|/\*)[^\s"\[\]{};,=:<>#])+'
@@ -20,16 +23,32 @@ _BEGINS = re.compile(
     rf"(?:{_SKIPPED})*+(?:(?:strict\s+)?(?:di)?graph\b[^{{,]*\{{|(?:{_NAME})\s*:\s*(?:{_NAME})\s*-[->])",
     re.DOTALL | re.IGNORECASE,
 )
-_END = 'expected an edge such as "leaf-01":"swp1" -- "gpu-01":"eth0"'
+_END = 'expected an edge such as "leaf-01":"swp1" -- "gpu-01":"eth0", or one with a taillabel and a headlabel'
+_LINES = re.compile(r"\\[nlr]")
+"""How a label's lines end."""
 _ROLES = ("function", "role")
 _KINDS = frozenset({"host", "server", "leaf", "spine", "tor", "switch", "oob-switch"})
 """Values of these attributes that say what a device is."""
+
+
+_COMPASS = frozenset({"n", "ne", "e", "se", "s", "sw", "w", "nw", "c", "_"})
+"""Where an edge begins at a node, which is no port."""
+
+_DEFAULTS = frozenset({"graph", "node", "edge"})
+"""What stands in a node's place where something is said of all of them."""
 
 
 class _Token(NamedTuple):
     kind: str
     text: str
     line: int
+
+
+class _End(NamedTuple):
+    """The name of a device at the end of an edge, and the port that follows it."""
+
+    token: _Token
+    port: str
 
 
 @dataclass(slots=True)
@@ -41,6 +60,7 @@ class _Reader:
     at: int = 0
     rows: list[Row] = field(default_factory=list[Row])
     roles: dict[str, str] = field(default_factory=dict[str, str])
+    labels: dict[str, str] = field(default_factory=dict[str, str])
 
     def next(self) -> _Token:
         """Return the next token, behind the last one an empty one."""
@@ -78,7 +98,7 @@ def read(text: str, name: str) -> Sheet:
     if not it.rows:
         raise SourceError(f"{name}: it is a graph without a cable; {_END}")
     rows = [row._replace(roles=_roles(row, it.roles)) for row in it.rows] if it.roles else it.rows
-    return Sheet(name, tuple(rows))
+    return Sheet(name, tuple(dot_labels.named(rows, it.labels)))
 
 
 def _tokens(text: str, name: str) -> Iterator[_Token]:
@@ -118,26 +138,36 @@ def _statement(it: _Reader) -> None:
         it.take()
         it.take()
         return
-    near = _port(first, it)
+    ends = [_end(first, it)]
     if it.next().kind != "edge":
-        told = _attributes(it)
-        for role in (told.get(key, "").lower() for key in _ROLES):
-            if role in _KINDS:
-                it.roles[_bare(first)] = role
+        _node(_bare(first), _attributes(it), it)
         return
+    edges: list[_Token] = []
     while it.next().kind == "edge":
-        edge = it.take()
+        edges.append(it.take())
         end = it.take()
-        far = _port(end, it) if end.kind == "name" else None
+        if end.kind != "name" or end.text.lower() == "subgraph":
+            raise it.error(end)
+        ends.append(_end(end, it))
+    told = _attributes(it)
+    for edge, tail, head in zip(edges, ends, ends[1:], strict=False):
+        near, far = _port(tail, told, "tail"), _port(head, told, "head")
         if near is None or far is None:
-            raise it.error(end if near else first)
+            raise it.error((head if near else tail).token)
         it.rows.append(Row(edge.line, link(near, far)))
-        near = far
-    _attributes(it)
 
 
-def _port(first: _Token, it: _Reader) -> Port | None:
-    """Return a device with its port; None where it is named without one. Where an edge begins at it is skipped."""
+def _node(name: str, told: Mapping[str, str], it: _Reader) -> None:
+    """Note what a node says of itself."""
+    for role in (told.get(key, "").lower() for key in _ROLES):
+        if role in _KINDS:
+            it.roles[name] = role
+    if name not in _DEFAULTS and "label" in told:
+        it.labels[name] = told["label"]
+
+
+def _end(first: _Token, it: _Reader) -> _End:
+    """Return a device with the port that follows it; "" where none does, or only where an edge begins at it."""
     told: list[str] = []
     while it.next().text == ":":
         it.take()
@@ -145,8 +175,15 @@ def _port(first: _Token, it: _Reader) -> Port | None:
         if token.kind != "name":
             raise it.error(token)
         told.append(_bare(token))
-    device = _bare(first)
-    return Port(device, told[0]) if told and device and told[0] else None
+    return _End(first, told[0] if told and told[0].lower() not in _COMPASS else "")
+
+
+def _port(end: _End, told: Mapping[str, str], side: str) -> Port | None:
+    """Return a port at an end of an edge, by what follows the device, else by what the edge says; None if nothing."""
+    said = (dot_labels.shown(told.get(f"{side}{what}", "")) for what in ("port", "label"))
+    port = end.port or next((each for each in said if each and each.lower() not in _COMPASS), "")
+    device = _bare(end.token)
+    return Port(device, port) if device and port else None
 
 
 def _attributes(it: _Reader) -> dict[str, str]:
@@ -159,7 +196,7 @@ def _attributes(it: _Reader) -> dict[str, str]:
                 raise SourceError(f"{it.name}:{opened.line}: found [ without its ]; was it cut short?")
             if it.next().text == "=":
                 it.take()
-                told[_bare(token)] = _bare(it.next())
+                told[_bare(token)] = _bare(it.next()._replace(text=_LINES.sub("\n", it.next().text)))
     return told
 
 

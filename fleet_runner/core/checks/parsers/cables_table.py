@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from fleet_runner.core.base.errors import SourceError
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.checks.parsers import cables_titles
+from fleet_runner.core.checks.parsers import cables_splits, cables_titles
 from fleet_runner.core.checks.parsers.cables_fused import EXPECTED, parted
 from fleet_runner.core.checks.parsers.cables_sheet import Row, Sheet
 from fleet_runner.core.checks.parsers.cables_titles import plain
@@ -146,11 +146,15 @@ def _sheet(rows: Iterable[Filled], columns: _Columns, name: str, titles: Sequenc
         raise SourceError(
             f"{name}: no cable's LinkType is Data, as a cable of the fabric has it; is this the right file?"
         )
-    cables = [(number, row) for number, row in data if _link(row, columns)]
+    cables = [(number, [*row]) for number, row in data if _link(row, columns)]
     if not cables:
         raise SourceError(f"{name}: all of its cables are of power or of consoles; is this the right file?")
-    picked = tuple(each for number, row in cables for each in _pick(row, columns, f"{name}:{number}", number))
-    return Sheet(name, picked, tuple(skipped.items()))
+    if columns.several:
+        listed = tuple(each for number, row in cables for each in _pick(row, columns, f"{name}:{number}", number))
+        return Sheet(name, listed, tuple(skipped.items()))
+    cables, splits = cables_splits.apart(cables, columns.ends, titles, name)
+    told = [each for number, row in cables for each in _pick(row, columns, f"{name}:{number}", number)]
+    return Sheet(name, tuple(cables_splits.marked(told, cables, columns.ends, splits)), tuple(skipped.items()))
 
 
 def _headings(rows: Sequence[Filled], columns: _Columns) -> dict[int, str]:
@@ -193,10 +197,13 @@ def _refuse_header(rows: Sequence[Filled], name: str) -> None:
             " Device B and Termination B in its list of cables, and export the current view"
         )
     cells = [cell for cell in first if cell]
+    ends = sum(bool(cables_titles.end_kind(plain(cell))) for cell in cells)
     like = sum(any(word in plain(cell) for word in _WORDS) for cell in cells)
     below = {cell for _, row in others for cell in row}
     counted = len(others) > 1 and all(_DIGIT.search("".join(row)) for _, row in others)
-    if (like < _LIKE_TITLES and not counted) or below.intersection(cells) or any(map(str.isdigit, "".join(cells))):
+    if ends <= len(COLUMNS) and (
+        (like < _LIKE_TITLES and not counted) or below.intersection(cells) or any(map(str.isdigit, "".join(cells)))
+    ):
         return
     raise SourceError(
         f"{name}:{number}: found the column names {','.join(first)!r:.120}, expected four that name a device and a"

@@ -60,7 +60,19 @@ _DEVICES = (
     *_plain("zařízení", "enhed", "ayg\u0131t", "iekārta", "system name", "server name", "switch name"),
 )
 _PORTS = (
-    *_plain("port", "port name", "interface", "interface name", "ifname", "port number", "port id", "adapter", "hca"),
+    *_plain(
+        "port",
+        "ports",
+        "interfaces",
+        "port name",
+        "interface",
+        "interface name",
+        "ifname",
+        "port number",
+        "port id",
+        "adapter",
+        "hca",
+    ),
     *_plain(
         "nic", "device port", "host port", "switch port", "server port", "node port", "Anschluss", "Schnittstelle"
     ),
@@ -120,7 +132,41 @@ def ends(titles: Sequence[str]) -> Ends | None:
             columns = tuple(at for at in found if at is not None)
             if len(set(columns)) == len(found):
                 return Ends(columns, listed=ports is _TERMINATIONS)
-    return _in_turn(titles)
+    return _in_turn(titles) or _of_several(titles)
+
+
+def _of_several(titles: Sequence[str]) -> Ends | None:
+    """Return the first two of three ends or more, each a device and its port ("Host 1", "NIC 1")."""
+    kinds = [(at, kind) for at, title in enumerate(titles) if (kind := end_kind(title))]
+    if len(kinds) < _OF_THREE or len(kinds) % 2 or any(kind != _TURN[at % 2] for at, (_, kind) in enumerate(kinds)):
+        return None
+    return Ends(tuple(at for at, _ in kinds[:4]), listed=False)
+
+
+_OF_THREE = 6
+"""Titles of three ends."""
+
+_TURN = ("device", "port")
+_MARKED = tuple(
+    re.compile(form, re.ASCII) for form in (r"(\D+)[1-8]", r"(\D+?)[a-h][1-8]?", r"(?:end|side)?[c-h3-8](\D+)")
+)
+"""A title with what tells its end from others behind it or before it: "devicec", "host2", "portb2", "endcdevice"."""
+
+
+def others(titles: Sequence[str], known: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the columns of a device and its port that name a third end of a cable and more.
+
+    Each device is followed by its port, as the two ends that are `known`.
+    """
+    taken = set(known)
+    kinds = ["" if at in taken else end_kind(title) for at, title in enumerate(titles)]
+    return [(at, at + 1) for at, kind in enumerate(kinds[:-1]) if kind == "device" and kinds[at + 1] == "port"]
+
+
+def end_kind(title: str) -> str:
+    """Return whether a title names a device or a port, of whichever end."""
+    words = (title, *(found[1] for form in _MARKED if (found := form.fullmatch(title))))
+    return next((kind for word in words if (kind := _kind(word))), "")
 
 
 def fused(titles: Sequence[str]) -> tuple[int, int] | None:

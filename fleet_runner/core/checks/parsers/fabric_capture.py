@@ -13,19 +13,20 @@ from fleet_runner.core.checks.parsers import (
     iblinkinfo,
     ibnetdiscover,
     ufm_links,
+    ufm_ports,
 )
 from fleet_runner.core.checks.parsers.discovery import Discovery
 
 FORMS = (
     "the output of ibnetdiscover (plain or -p) or iblinkinfo (plain or -l), an ibdiagnet2.db_csv, .lst or .net_dump, "
-    "or UFM's links as JSON or CSV"
+    "or UFM's links as JSON or CSV, or its ports as JSON"
 )
 
 
 _FIRST = 65_536
 """Characters at the beginning of a text that tell which form may be read by columns."""
 
-_AT_THE_BEGINNING = (ufm_links.JSON, ufm_links.CSV)
+_AT_THE_BEGINNING = (ufm_links.JSON, ufm_links.CSV, ufm_ports.JSON)
 """These begin where the text does; the others may begin in any line."""
 
 Read = tuple[Discovery, str] | None
@@ -60,6 +61,7 @@ _FORMS = (
     ),
     _Form("UFM's links", ufm_links.JSON, ufm_links.parse),
     _Form("UFM's links", ufm_links.CSV, ufm_links.parse),
+    _Form("UFM's ports", ufm_ports.JSON, ufm_ports.parse),
 )
 
 

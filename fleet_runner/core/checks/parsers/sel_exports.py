@@ -6,6 +6,7 @@ them.
 """
 
 import csv
+import html
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -18,6 +19,13 @@ _BLOCK = re.compile(r"^[ \t]*(?:SEL Record ID[ \t]+:|Record:|SeqNumber[ \t]+=)[ 
 _WORD = re.compile(
     r"^[ \t]*([A-Z][A-Za-z/ ]{2,24}?)[ \t]*[:=][ \t]+(\S[^\n]{0,400}?)[ \t]*$", re.MULTILINE | re.ASCII
 )
+_EVENT = re.compile(
+    r"<Event\b(?P<words>[^>]{0,1000})>\s*<Message>(?P<message>[^<]{1,1000})</Message>"
+    r"(?:\s*<MessageID>(?P<code>[^<]{0,40})</MessageID>)?(?:\s*<FQDD>(?P<part>[^<]{0,200})</FQDD>)?",
+    re.ASCII,
+)
+"""An event of the lifecycle log that iDRAC exports as XML."""
+
 _FREE = re.compile(
     r"^(?P<id>\d{1,6}) +\| (?P<day>[A-Z][a-z]{2}-\d\d-\d{4}) +\| (?P<clock>[\d:]{8}) +\| (?P<name>[^|\n]{1,80}?) +"
     r"\| (?P<type>[^|\n]{1,60}?) +\| (?P<event>[^|\n]{1,200}?)[ \t]*$",
@@ -29,7 +37,7 @@ _COMMAS = re.compile(
     re.MULTILINE | re.ASCII,
 )
 _TABLE = re.compile(
-    r"^(?=[^\n]{0,400}\bSeverity\b)(?=[^\n]{0,400}\b(?:Description|Message)\b)(?=[^\n]{0,400}(?:Date|Time|Update|Created))"
+    r"^(?=[^\n]{0,400}\b(?:Severity|Sensor)\b)(?=[^\n]{0,400}\b(?:Description|Message)\b)(?=[^\n]{0,400}(?:Date|Time|Update|Created))"
     r"[^\n]{0,40}[,;\t][^\n]{0,400}$",
     re.MULTILINE | re.ASCII | re.IGNORECASE,
 )
@@ -43,6 +51,8 @@ _TITLES = {
 }
 """What the columns that are read may be called, the likeliest first."""
 
+_WORDS = re.compile(r"(\w{1,40})=\"([^\"]{0,200})\"", re.ASCII)
+
 _SEVERAL = frozenset({"host", "hostname", "node", "server", "instance", "device"})
 """Titles of tables of several machines, which are no BMC's own."""
 
@@ -51,7 +61,14 @@ _SEVERITIES = {
     **dict.fromkeys(("warning", "non-critical", "noncritical", "caution", "degraded", "minor"), "Warning"),
 }
 _TIMES = (
-    *("%m/%d/%Y %H:%M:%S", "%m/%d/%Y %I:%M:%S %p", "%m/%d/%Y %H:%M", "%m/%d/%y %H:%M:%S", "%Y/%m/%d %H:%M:%S"),
+    *(
+        "%m/%d/%Y %H:%M:%S",
+        "%m/%d/%Y %I:%M:%S %p",
+        "%m/%d/%Y, %I:%M:%S %p",
+        "%m/%d/%Y %H:%M",
+        "%m/%d/%y %H:%M:%S",
+        "%Y/%m/%d %H:%M:%S",
+    ),
     *("%a %b %d %Y %H:%M:%S", "%a %b %d %H:%M:%S %Y", "%b-%d-%Y %H:%M:%S", "%b %d, %Y %I:%M:%S %p"),
 )
 
@@ -69,12 +86,12 @@ class _Told(NamedTuple):
 
 def begins(text: str) -> bool:
     """Whether a text has entries of one of these forms."""
-    return any(form.search(text) for form in (_BLOCK, _FREE, _COMMAS, _TABLE))
+    return any(form.search(text) for form in (_BLOCK, _FREE, _COMMAS, _EVENT, _TABLE))
 
 
 def entries(text: str) -> dict[str, Any]:
     """Return the log as a Redfish collection with its entries; EvidenceError for a text without one."""
-    found = [_entry(each) for read in (_blocks, _lines, _rows) for each in read(text) if each.message][:MOST]
+    found = [_entry(each) for read in (_blocks, _lines, _events, _rows) for each in read(text) if each.message][:MOST]
     if not found:
         raise EvidenceError("the BMC's event log has no entry with a message; export it again")
     return {URI: {"@odata.type": "#LogEntryCollection.LogEntryCollection", "Members": found}}
@@ -125,6 +142,15 @@ def _lines(text: str) -> Iterator[_Told]:
         yield _Told(number, f"{day} {clock}", "", name, event, way == "Deasserted")
 
 
+def _events(text: str) -> Iterator[_Told]:
+    """Yield the events of a lifecycle log in XML, the oldest first."""
+    found = [(dict(_WORDS.findall(each["words"])), each) for each in _EVENT.finditer(text)]
+    for words, each in sorted(found, key=lambda event: int(event[0].get("Sequence", "0"))):
+        message = html.unescape(f"{each['code'] or ''} {each['message']}".strip())
+        number, at, severity = (words.get(name, "") for name in ("Sequence", "Timestamp", "Severity"))
+        yield _Told(number, at, severity or "unknown", each["part"] or "", message)
+
+
 def _rows(text: str) -> Iterator[_Told]:
     """Yield the rows of a table whose titles have a severity, a time and a message."""
     begun = _TABLE.search(text)
@@ -139,19 +165,24 @@ def _rows(text: str) -> Iterator[_Told]:
         return
     titles = {title.strip().lower(): at for at, title in reversed(list(enumerate(first)))}
     columns = {name: next((titles[each] for each in words if each in titles), -1) for name, words in _TITLES.items()}
-    for line, row in enumerate(rows, start=1):
-        if len(row) < len(first):
-            continue
-        cells = {name: row[at].strip() if at >= 0 else "" for name, at in columns.items()}
-        yield _told(cells, str(line))
+    told = [
+        {name: row[at].strip() if at >= 0 else "" for name, at in columns.items()}
+        for row in rows
+        if len(row) >= len(first)
+    ]
+    times = [at for cells in told if (at := _created(cells["at"]))]
+    if times and times[0] > times[-1]:  # pages show the newest first
+        told.reverse()
+    for line, cells in enumerate(told, start=1):
+        yield _told(cells, str(line), "" if columns["severity"] < 0 else "unknown")
 
 
-def _told(cells: Mapping[str, str], line: str) -> _Told:
+def _told(cells: Mapping[str, str], line: str, untold: str) -> _Told:
     message = cells["message"]
     ends = message.endswith("Deasserted")
     words = f"{cells['code']} {message}".strip() if message else ""
     number = cells["id"] if re.fullmatch(r"\w{1,10}", cells["id"], re.ASCII) else line
-    return _Told(number, cells["at"], cells["severity"] or "unknown", cells["kind"], words, ends)
+    return _Told(number, cells["at"], cells["severity"] or untold, cells["kind"], words, ends)
 
 
 def _created(at: str) -> str:

@@ -68,7 +68,12 @@ _SPEED = re.compile(r"(?:IB_)?([SDQEFHNX]DR(?:10)?)", re.ASCII | re.IGNORECASE)
 
 def parse(text: str) -> Discovery:
     """Return the links; EvidenceError names the record that cannot be read."""
-    found = discovery.cables([told for where, record in _records(text) if (told := _link(where, record))], text)
+    return joined(_records(text), text)
+
+
+def joined(records: Iterable[tuple[str, Mapping[str, str]]], text: str) -> Discovery:
+    """Return the links that records tell, each with where it stands, by plain titles; EvidenceError likewise."""
+    found = discovery.cables([told for where, record in records if (told := _link(where, record))], text)
     links: list[FabricLink] = []
     seen: dict[FabricPort, FabricPort] = {}
     for each in found:

@@ -36,10 +36,12 @@ _RING = re.compile(
 
 _CONTAINER = re.compile(
     r"\[(?:pod|container)/[^\]\s]{1,300}\] (?:\d{4}-\d\d-\d\dT[0-9:.+Z-]{8,36} )?"
-    r"|\d{4}-\d\d-\d\dT[0-9:.+Z-]{8,36} (?:stdout|stderr) [FP] ",
+    r"|\d{4}-\d\d-\d\dT[0-9:.+Z-]{8,36} (?:stdout|stderr) [FP] "
+    r"|\d{4}-\d\d-\d\dT[0-9:.+Z-]{8,36} \{(?:\w{1,60}=\"[^\"\n]{0,200}\"(?:, )?){1,40}\} "
+    r"|[a-z][\w.-]{0,100}-\d{1,4} {1,40}\| ",
     re.ASCII,
 )
-"""What kubectl logs --prefix and container runtimes put before a line."""
+"""What kubectl logs --prefix, container runtimes, logcli and docker compose put before a line."""
 
 
 class Line(NamedTuple):

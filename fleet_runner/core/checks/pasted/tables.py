@@ -23,7 +23,9 @@ SMI_FAILED = re.compile(
 )
 PRETTY = re.compile(r"^\t\"__REALTIME_TIMESTAMP\" : ", re.MULTILINE)
 AMD_SMI = re.compile(
-    r"ROCm System Management Interface|^(?:\| )?AMD-SMI \d|^GPU: \d{1,2}\n {2,8}(?:BDF|ASIC|USAGE|UUID)\b",
+    r"ROCm System Management Interface|^(?:\| )?AMD-SMI \d|^GPU: \d{1,2}\n {2,8}(?:BDF|ASIC|USAGE|UUID)\b"
+    r"|\"card\d{1,3}\"[ \t]*:[ \t]*\{|\{\s*\"gpu\"[ \t]*:[ \t]*\d{1,3}[ \t]*,"
+    r"|^device,[^\n]{0,200}(?:\(C\)|GPU use|VRAM|Power)|^gpu,(?:[a-z_]{2,40},){1,200}[a-z_]{2,40}[ \t]*$",
     re.MULTILINE,
 )
 AMD_KERNEL = re.compile(

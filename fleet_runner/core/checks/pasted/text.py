@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from fleet_runner.core.base.plural import counted
+from fleet_runner.core.checks.pasted import exports
 from fleet_runner.core.checks.pasted.cleaning import cleaned
 from fleet_runner.core.checks.pasted.forms import READABLE, parts
 from fleet_runner.core.checks.pasted.kernel import KernelLogs
@@ -82,13 +83,23 @@ class Pasted:
         else:
             self._kept.clear()
 
+    def _exported(self, inner: str) -> tuple[tuple[Part, ...], Part | None]:
+        """Return what the lines say that a store of logs gave out; nothing of another text."""
+        logs = KernelLogs(self._node)
+        logs.feed(inner)
+        return parts(cleaned(inner), self._node or THIS_NODE) if inner else (), logs.end()
+
     def end(self, cut: str = "") -> Read:
         """Return what the text said; `cut` says that it could not be read to its end, and why."""
         lines = self._lines + self._open
         if self._blank:
             return Read(self.label, 0, useless=f"nothing is in it{f' ({cut})' if cut else ''}, so it says nothing")
-        found = parts(cleaned("".join(self._kept)), self._node or THIS_NODE) if self._kept else ()
-        kernel = self._kernel.end()
+        whole = "".join(self._kept)
+        inner = exports.told(whole) or ""
+        found, kernel = self._exported(inner)
+        if not found and kernel is None:
+            found = parts(cleaned(whole), self._node or THIS_NODE) if self._kept else ()
+            kernel = self._kernel.end()
         if kernel is not None and not self._kept:
             note = f"{self.label} is so large that only the kernel's messages in it were read"
             kernel = replace(kernel, notes=(note,))

@@ -165,9 +165,12 @@ def test_other_ports_of_the_list_may_be_infinibands(port: str) -> None:
     assert not rows(LIST, f"gpu-01|{port}|sw-1|1")[0].ethernet
 
 
-def test_a_comma_elsewhere_is_a_part_of_the_name() -> None:
-    (row,) = rows("Device A|Port A|Device B|Port B", "gpu-01|ib0|leaf-1|1,2")
-    assert row.link.b.interface == "1,2"
+def test_a_comma_elsewhere_is_a_part_of_the_name_unless_it_lists_ports() -> None:
+    (row,) = rows("Device A|Port A|Device B|Port B", "gpu-01|ib0|leaf-1|Port 1, upper")
+    assert row.link.b.interface == "Port 1, upper"
+    assert "found 1 of 'gpu-01 ib0' and 2 of 'leaf-1 1,2'" in said(
+        "Device A|Port A|Device B|Port B", "gpu-01|ib0|leaf-1|1,2"
+    )
 
 
 @pytest.mark.parametrize("port", ["PSU1", "PSU 2", "Power Supply 1", "Console", "outlet 7", "inlet-a"])

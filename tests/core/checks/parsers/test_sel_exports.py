@@ -12,6 +12,24 @@ from fleet_runner.core.checks.parsers.sel_exports import begins, entries
 from tests.core.checks.pasted.pasting import asking, read
 
 LOGS = {
+    "iDRAC's lifecycle log as XML": (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<LCLogEvents>\n'
+        '<Event AgentID="SEL" Category="System Health" Severity="Warning" Timestamp="2026-11-29T03:15:01-0600"'
+        ' Sequence="12">\n<Message>Power supply redundancy is lost.</Message>\n</Event>\n'
+        '<Event AgentID="SEL" Category="System Health" Severity="Critical" Timestamp="2026-11-29T03:12:01-0600"'
+        ' Sequence="11">\n<Message>Multi-bit memory errors detected on a memory device at location(s) DIMM_A1.'
+        "</Message><MessageID>MEM0001</MessageID><FQDD>DIMM.Socket.A1</FQDD>\n</Event>\n</LCLogEvents>\n"
+    ),
+    "Supermicro's page of sensors": (
+        "Event ID,Time Stamp,Sensor Name,Sensor Type,Description\n"
+        "1,2026/11/29 03:12:01,OEM,Memory,Uncorrectable ECC @ DIMMA1 - Asserted\n"
+        "2,2026/11/29 03:15:01,PS2 Status,Power Supply,Failure detected - Asserted\n"
+    ),
+    "Lenovo's page of commas": (
+        "Severity,Source,Date,Event ID,Message\n"
+        'Error,Memory,"11/29/2026, 03:12:01 AM",0x806f010c2004ffff,Uncorrectable error detected for DIMM 4.\n'
+        'Error,Power,"11/29/2026, 03:15:01 AM",0x806f01080a01ffff,Power supply 2 has failed.\n'
+    ),
     "ipmitool -v": (
         "SEL Record ID          : 0001\n"
         " Record Type           : 02\n"
@@ -156,6 +174,17 @@ def test_what_is_over_asks_for_nothing() -> None:
 def test_ipmi_tells_no_severity_and_what_is_harmless_is_so() -> None:
     (row,) = rows("1,11/29/2026,03:12:01,Power Supply #0x52,Presence detected,Asserted\n")
     assert row["Severity"] == "OK"
+
+
+def test_the_newest_entry_of_a_table_may_stand_first() -> None:
+    """Pages show it so: what was cleared before an error does not end it."""
+    table = LOGS["iDRAC's page"].replace("03:12:01", "03:10:01", 1)
+    cleared = "Ok,2026-11-29 02:00:00,Log cleared.\n"
+    assert asking(read(table + cleared)) == {"sel.memory_uncorrectable": "TRIAGE"}
+    first, *others = table.splitlines(keepends=True)
+    turned = "".join([first, *reversed(others), cleared])
+    assert asking(read(turned)) == {"sel.memory_uncorrectable": "TRIAGE"}
+    assert [row["Message"][:3] for row in rows(turned)] == ["Log", "Mul", "Pow"]
 
 
 def test_times_with_a_zone_keep_it() -> None:

@@ -98,6 +98,11 @@ def test_a_pretty_journal_is_read_as_a_plain_one() -> None:
         "====== ROCm System Management Interface ======\n",
         "+-----+\n| AMD-SMI 26.0.0 |\n",
         "GPU: 0\n    BDF: 0000:05:00.0\n",
+        '{"card0": {"GPU use (%)": "0"}, "system": {"Driver version": "6.8.5"}}\n',
+        '{\n    "gpu_data": [\n        {\n            "gpu": 0,\n            "ecc": {}\n        }\n    ]\n}\n',
+        '[{"gpu": 0, "bdf": "0000:05:00.0"}]\n',
+        "device,Temperature (Sensor junction) (C),GPU use (%)\ncard0,45.0,0\n",
+        "gpu,gfx,gfx_clock,hotspot,mem\n0,1,2,3,4\n",
     ],
 )
 def test_amds_tools_are_said_not_to_be_read(text: str) -> None:

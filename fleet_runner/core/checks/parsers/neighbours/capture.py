@@ -6,21 +6,34 @@ from dataclasses import dataclass
 from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.checks.parsers import lldp, ufm_links
+from fleet_runner.core.checks.parsers import lldp, ufm_links, ufm_ports
 from fleet_runner.core.checks.parsers.json_text import json_value
-from fleet_runner.core.checks.parsers.neighbours import eos, iosxr, junos, nvue, nxos, openconfig, os10, sonic
+from fleet_runner.core.checks.parsers.neighbours import (
+    ansible_output,
+    by_interface,
+    eos,
+    gnmic,
+    iosxr,
+    junos,
+    lldp_facts,
+    nvue,
+    nxos,
+    openconfig,
+    os10,
+    sonic,
+)
 from fleet_runner.core.checks.parsers.neighbours.heard import Heard, get, holders
 from fleet_runner.core.checks.parsers.neighbours.terminal import printed
 
 FORMS = (
     "what lldpctl -f json prints on a host, or a switch's LLDP neighbours: nv show interface lldp -o json, show lldp "
     "neighbors detail as JSON (EOS, NX-OS, Junos) or as text (OS10, IOS XR), show lldp table (SONiC) or OpenConfig's "
-    "lldp as JSON"
+    "lldp as JSON, as gnmic's events or flat; NAPALM's get_lldp_neighbors, or facts of Ansible's modules"
 )
 
 _JSON = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
-_OBJECT = re.compile(r"\s*(?:\{|\[\s*(?:[{\[\]]|$))")
-"""How JSON begins: "[sudo] password for ops:" and "[root@ufm ~]# ibnetdiscover" are none."""
+_OBJECT = re.compile(r"\s*(?:\{(?![ \t]*[A-Za-z-]{2,5}[ \t]+Ports:)|\[\s*(?:[{\[\]]|$))")
+"""How JSON begins: "[sudo] password for ops:" and "[root@ufm ~]# ibnetdiscover" are none, nor are ports of opensm."""
 
 _FOR_PEOPLE = re.compile(
     r"Neighbor Device ID[ \t]|Device ID[ \t]+Local Intf|Loc PortID[ \t]|Local Interface[ \t]+Parent Interface"
@@ -49,11 +62,14 @@ def _lldpd(root: Any) -> bool:
 
 
 _FORMS = (
+    _Form(lldp_facts.begins, lldp_facts.read, "lldp"),
     _Form(_lldpd, lambda root: Heard("", lldp.neighbours(root))),
     _with(eos.KEY, eos.read),
     _with(junos.KEY, junos.read),
     _with(nxos.KEY, nxos.read),
     _with(nxos.SHORT, nxos.refuse),
+    _Form(gnmic.events, gnmic.read),
+    _Form(by_interface.begins, by_interface.read),
     _Form(openconfig.begins, openconfig.read),
     _Form(nvue.begins, nvue.read),
 )
@@ -64,11 +80,13 @@ _TEXTS = ((sonic.BEGINS, sonic.read), (os10.BEGINS, os10.read), (iosxr.BEGINS, i
 
 def begins(text: str) -> bool:
     """Whether a text begins as these do: a capture of an InfiniBand fabric that is JSON is UFM's."""
+    if ansible_output.BEGINS.search(text) or gnmic.FLAT.search(text):
+        return True
     try:
         body = printed(text)[1]
     except EvidenceError:  # of several devices
         return True
-    json = _OBJECT.match(body) and not ufm_links.JSON.search(body)
+    json = _OBJECT.match(body) and not any(form.search(body) for form in (ufm_links.JSON, ufm_ports.JSON))
     return bool(json) or any(form.search(body) for form in (*(begins for begins, _ in _TEXTS), _FOR_PEOPLE))
 
 
@@ -77,6 +95,12 @@ def read(text: str) -> Heard:
     root = _json_alone(text)
     if root is not None:
         return _told(root, text)
+    if gnmic.FLAT.search(text):
+        return Heard(printed(text)[0], gnmic.read_flat(text))
+    if ansible_output.BEGINS.search(text):
+        host, value = ansible_output.read(text)
+        found = _told(value, text)
+        return Heard(found.device or host, found.neighbours)
     device, body = printed(text)
     read_text = next((reader for begins, reader in _TEXTS if begins.search(body)), None)
     if read_text is not None:
@@ -91,16 +115,29 @@ def read(text: str) -> Heard:
                 f" expected {FORMS}"
             )
         raise EvidenceError(f"found {first[:80]!r}, expected {FORMS}" if first else f"it is empty, expected {FORMS}")
-    found = _told(json_value(body[start.start() :], "what the device printed"), body)
+    found = _told(_values(body[start.start() :]), body)
     return Heard(device or found.device, found.neighbours)
 
 
 def _json_alone(text: str) -> Any:
     """Return the JSON that a text is, without a terminal's lines; else None. It is the quick way of long captures."""
+    if not text.lstrip().startswith(("{", "[")):
+        return None
     try:
-        return json_value(text, "what the device printed") if text.lstrip().startswith(("{", "[")) else None
+        return _values(text)
     except EvidenceError:
         return None
+
+
+def _values(text: str) -> Any:
+    """Return the JSON that a text is; several answers of gnmic, one after the other, as a list of them."""
+    try:
+        return json_value(text, "what the device printed")
+    except EvidenceError:
+        several = gnmic.answers(text) if gnmic.STREAM in text else None
+        if several is None:
+            raise
+        return several
 
 
 def _told(root: Any, text: str) -> Heard:

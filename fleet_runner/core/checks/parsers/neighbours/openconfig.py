@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from fleet_runner.core.checks.parsers.lldp import Neighbour
-from fleet_runner.core.checks.parsers.neighbours.heard import Heard, entries, get, holders, neighbour, word
+from fleet_runner.core.checks.parsers.neighbours import gnmic
+from fleet_runner.core.checks.parsers.neighbours.heard import Heard, bare, entries, get, holders, neighbour, word
 
 _WORDS = ("system-name", "port-id", "port-description", "port-id-type")
 _UPDATE = re.compile(r"interface\[name=([^\]\n]{1,80})\]((?:/[^\n]{0,300})?)$", re.ASCII)
@@ -40,7 +41,8 @@ def read(root: Any) -> Heard:
             states.setdefault((interface, found[1]), {}).update(words if isinstance(words, dict) else {})
     told += [(interface, words) for (interface, _), words in states.items()]
     own = [word(get(holder, "state", "system-name")) for holder in holders(root, "interfaces")]
-    return Heard(next(filter(None, own), ""), tuple(_neighbour(*each) for each in told))
+    device = next(filter(None, own), "") or gnmic.source(holders(root, "source"))
+    return Heard(device, tuple(_neighbour(*each) for each in told))
 
 
 def _listed(interface: Any) -> list[Any]:
@@ -61,14 +63,30 @@ def _of_module(value: Any) -> bool:
 
 def _updates(root: Any) -> Iterator[tuple[str, str, Any]]:
     """Yield the interface, the rest of the path and the value of each update."""
-    for key in ("Path", "path"):
-        for update in holders(root, key):
-            path = get(update, key)
-            found = _UPDATE.search(_MODULE.sub("", path)) if isinstance(path, str) else None
-            if found:
-                told = get(update, "values")
-                yield (
-                    found[1],
-                    found[2],
-                    next(iter(told.values()), None) if isinstance(told, dict) else get(update, "val"),
-                )
+    for prefix, update in _pathed(root):
+        path = get(update, "Path") or get(update, "path")
+        whole = f"{prefix}/{path}" if prefix else path
+        found = _UPDATE.search(_MODULE.sub("", whole)) if isinstance(path, str) else None
+        if found:
+            told = get(update, "values")
+            yield (
+                found[1],
+                found[2],
+                next(iter(told.values()), None) if isinstance(told, dict) else get(update, "val"),
+            )
+
+
+def _pathed(root: Any) -> Iterator[tuple[str, Any]]:
+    """Yield each object with a path, with what an answer says that all of its paths begin with."""
+    waiting: list[tuple[str, Any]] = [("", root)]
+    while waiting:
+        prefix, value = waiting.pop()
+        if isinstance(value, dict):
+            if any(bare(name) in {"Path", "path"} for name in value):
+                yield prefix, value
+                continue
+            told = get(value, "prefix")
+            below = told if isinstance(told, str) else prefix
+            waiting += [(below, each) for each in reversed(value.values())]
+        elif isinstance(value, list):
+            waiting += [(prefix, each) for each in reversed(value)]

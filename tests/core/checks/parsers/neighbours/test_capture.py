@@ -15,9 +15,14 @@ from tests.core.checks.catalogue.judging import cuts, text_of
 from tests.examples import examples
 
 NAMES = (
+    "ansible/lldp.json",
+    "ansible/net_neighbors.json",
     "eos/lldp.json",
     "eos/lldp_detail.json",
+    "gnmic/events.json",
     "junos/lldp.json",
+    "napalm/getters.json",
+    "napalm/lldp_detail.json",
     "lldp/two_ports.json",
     "lldp/two_ports.json0",
     "nvue/lldp.json",
@@ -90,10 +95,13 @@ def test_a_form_is_told_by_its_content(text: str) -> None:
     assert read(text).neighbours
 
 
-@pytest.mark.parametrize("name", ["ibnetdiscover/plain.txt", "ibdiagnet/lst.txt", "ufm/links.json", "ufm/links.csv"])
+@pytest.mark.parametrize(
+    "name", ["ibnetdiscover/plain.txt", "ibdiagnet/lst.txt", "ufm/links.json", "ufm/links.csv", "ufm/ports.json"]
+)
 def test_captures_of_a_fabric_are_none_of_neighbours(name: str) -> None:
     assert not begins(text_of(name))
     assert not begins("")
+    assert not begins("{ CA Ports:01 SystemGUID:b8599f0300cc0001 NodeGUID:b8599f0300cc0001")
     for prompt in ("[sudo] password for ops: ", "[root@ufm ~]# ibnetdiscover", "[ops@ufm ~]$ iblinkinfo -l"):
         assert not begins(f"{prompt}\n{text_of('ibnetdiscover/plain.txt')}")
 

@@ -1,0 +1,236 @@
+"""Rows that tell several cables at once: ranges and lists of ports ("swp1-4", "1..4", "1, 2") and of devices.
+
+"node-01..04", "node-[01-04]", "swp1-swp4" and "1 to 4" are ranges wherever they stand. "1-4" is one only as a port,
+and only where no other port of the table shows that a dash stands between a cage and its half ("1-1", "2-1").
+A row is spread out where both ends tell as many; any other is refused, for nobody could say which is joined to which.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from operator import itemgetter
+from typing import NamedTuple
+
+from fleet_runner.core.base.errors import SourceError
+
+MOST = 1024
+"""Cables that a row may tell."""
+
+LANES = frozenset({2, 4, 8})
+"""Far ends that a cable with one plug at its other end may have."""
+
+_CAGE_LANES = 4
+"""Lanes that a cage has at most: in "1-6" no half of a cage is meant."""
+
+_DIGITS = re.compile(r"[0-9]+")
+_MARKS = (*",;\n[{\u2026\u2013\u2014", "..", " & ", " and ", " to ", " thru ", " through ", " bis ")
+_AFTER = re.compile(r"[0-9] ?-")
+
+
+def _hints(text: str) -> bool:
+    """Whether a text may hold a range or a list: next to no other is looked at closely."""
+    return any(mark in text for mark in _MARKS) or _AFTER.search(text) is not None
+
+
+_LIST = re.compile(r"\s*(?:[,;\n]|\s&\s|\sand\s)\s*")
+_BRACKETS = re.compile(r"([^\[\]{}]*)[\[{]([0-9][0-9.,\s-]*)[\]}]([^\[\]{}]*)", re.ASCII)
+_DOTS = re.compile(
+    r"(.*?)([0-9]{1,6})\s*(?:\.\.\.?|\u2026|\s(?:to|thru|through|bis)\s)\s*(.*?)([0-9]{1,6})", re.DOTALL
+)
+_TWICE = re.compile(r"(.*?[A-Za-z].*?)([0-9]{1,6})\s*[\u2013\u2014-]\s*(\1)([0-9]{1,6})", re.ASCII | re.DOTALL)
+_DASH = re.compile(
+    r"((?:(?!.*[0-9]-[0-9]+-[0-9]).*[^0-9])?)([0-9]{1,6})\s*[\u2013\u2014-]\s*([0-9]{1,6})", re.ASCII | re.DOTALL
+)
+_SLASHES = re.compile(
+    r"(.*?(?:[0-9]{1,4}/){1,3})([0-9]{1,6})\s*[\u2013\u2014-]\s*((?:[0-9]{1,4}/){1,3})([0-9]{1,6})",
+    re.ASCII | re.DOTALL,
+)
+_PART = re.compile(r"\s*([0-9]{1,6})(?:\s*(?:-|\.\.)\s*([0-9]{1,6}))?\s*", re.ASCII)
+_MORE = re.compile(r"[0-9]+(?:-[0-9]+)?", re.ASCII)
+_HEAD = re.compile(r"(.*?)[0-9]+", re.ASCII | re.DOTALL)
+_SPLIT = re.compile(
+    r"1 ?(?:x|:|/|->?|to|-to-) ?[248]|[248] ?x ?[1-9][0-9]{1,2} ?(?:g|gb|gbe|gbps)?"
+    r"|.*\b(?:break-?out|splitter|split|y[ -]?cable|octopus|fan-?out)\b.*|.*\b(?:1:[248]|1x[248]|1to[248])\b.*",
+    re.ASCII | re.DOTALL,
+)
+"""What a cell says of a cable that is split."""
+
+_LETTERS = re.compile(r"[A-Za-z]{2}")
+_TWO = 2
+"""In "1-2" at both ends a cage and its half may be meant: a range of more counts on from one, which no half does."""
+_SPELL = "write a row for each cable"
+
+_Kinds = Mapping[str, bool]
+"""The ports, by what stands before "1-4", of which that is a range; whether that is sure."""
+
+Filled = tuple[int, list[str]]
+"""The number of a row, counted from 1, and its cells."""
+
+
+class Spread(NamedTuple):
+    """The rows with one cable each, and of those that are ends of one split cable which it is, by their place."""
+
+    rows: list[Filled]
+    splits: dict[int, str]
+
+
+def spread(rows: Sequence[Filled], ends: Sequence[int], name: str) -> Spread:
+    """Return one row for each cable; SourceError names a row whose ends do not tell as many.
+
+    `ends` are the columns of device, port, device and port.
+    """
+    if not _hints("\t".join(chain.from_iterable(map(itemgetter(1), rows)))):
+        return Spread([*rows], {})
+    kinds = _kinds(rows, (ends[1], ends[3]))
+    found: list[Filled] = []
+    splits: dict[int, str] = {}
+    for number, row in rows:
+        if not any(map(_hints, row)):
+            found.append((number, row))
+            continue
+        cells = [row[at] if at < len(row) else "" for at in ends]
+        told = [_ports(cell, kinds) if at % 2 else _several(cell) for at, cell in enumerate(cells)]
+        if max(map(len, told)) <= 1:
+            found.append((number, row))
+            continue
+        where = f"{name}:{number}"
+        sides = [_side(told[at], told[at + 1], cells[at : at + 2], where) for at in (0, 2)]
+        lanes = _paired(sides, cells, kinds, where, may_split=told_split(row, ends))
+        for near, far in zip(*lanes, strict=True):
+            if min(map(len, sides)) < len(lanes[0]):
+                splits[len(found)] = where
+            cable = [*row, *[""] * (max(ends) + 1 - len(row))]
+            for at, cell in zip(ends, (*near, *far), strict=True):
+                cable[at] = cell
+            found.append((number, cable))
+    return Spread(found, splits)
+
+
+def told_split(row: Sequence[str], ends: Sequence[int]) -> bool:
+    """Whether a cell beside the ends says that the cable is split."""
+    return len(row) > len(ends) and any(_says_split(cell) for at, cell in enumerate(row) if at not in ends)
+
+
+@lru_cache(maxsize=4096)
+def _says_split(cell: str) -> bool:
+    return _SPLIT.fullmatch(cell.strip().lower()) is not None
+
+
+_End = tuple[str, str]
+
+
+def _side(devices: list[str], ports: list[str], cells: Sequence[str], where: str) -> list[_End]:
+    """Return the ports at one end: several of one device, one of several devices, or as many of both."""
+    count = max(len(devices), len(ports))
+    if not {len(devices), len(ports)} <= {1, count}:
+        raise SourceError(
+            f"{where}: found {len(devices)} devices in {cells[0]!r:.60} and {len(ports)} ports in {cells[1]!r:.60},"
+            f" expected as many, or one of either; {_SPELL}"
+        )
+    several = [each * count if len(each) == 1 else each for each in (devices, ports)]
+    return list(zip(*several, strict=True))
+
+
+def _paired(
+    sides: list[list[_End]], cells: Sequence[str], kinds: _Kinds, where: str, *, may_split: bool
+) -> list[list[_End]]:
+    """Return as many ends at both sides; a port may be split, if the row says so or the others are listed devices."""
+    counts = [*map(len, sides)]
+    dashed = [_told_by_dash(cells[at : at + 2], kinds) for at in (0, 2)]
+    unsure = False in dashed and max(counts) <= _TWO and not all(map(_LETTERS.match, cells[1::2]))
+    if unsure and None in dashed and min(counts) == 1:  # the half of a cage, to a port
+        return [[(cells[0], cells[1])], [(cells[2], cells[3])]]
+    if counts[0] == counts[1] and not (unsure and dashed == [False, False]):
+        return sides
+    most = max(counts)
+    listed = dashed == [None, None] and not any(map(_range, cells))
+    if (
+        min(counts) == 1
+        and most in LANES
+        and listed
+        and (may_split or len({device for side in sides for device, _ in side}) > most)
+    ):
+        return [each * most if len(each) == 1 else each for each in sides]
+    a, b = (f"{' '.join(cells[at : at + 2])!r:.80}" for at in (0, 2))
+    raise SourceError(
+        f"{where}: found {counts[0]} of {a} and {counts[1]} of {b}, expected as many ports at both ends, told so that"
+        f" no other reading is left; {_SPELL}, or 1..4 for a range, and 1/4 where a dash parts a cage from its half"
+    )
+
+
+def _told_by_dash(cells: Sequence[str], kinds: _Kinds) -> bool | None:
+    """Return whether a range of ports told by a dash is surely one; None where an end tells none."""
+    device, port = cells
+    found = _DASH.fullmatch(port)
+    if found is None or len(_several(device)) > 1 or len(_several(port)) > 1:
+        return None
+    return kinds.get(_kind(found[1]))
+
+
+def _range(cell: str) -> bool:
+    return not _LIST.search(cell) and len(_several(cell)) > 1
+
+
+def _ports(cell: str, kinds: _Kinds) -> list[str]:
+    return [name for each in _several(cell, kinds) for name in _counted(each, kinds)]
+
+
+def _counted(cell: str, kinds: _Kinds) -> list[str]:
+    found = _DASH.fullmatch(cell)
+    return _between(found[1], found[2], found[3]) if found and _kind(found[1]) in kinds else [cell]
+
+
+def _several(cell: str, kinds: _Kinds = {}) -> list[str]:  # noqa: B006  nothing is put there
+    """Return the names that a cell tells, one or several."""
+    if found := _BRACKETS.fullmatch(cell):
+        before, inside, after = found.groups()
+        pieces = [_PART.fullmatch(each) for each in inside.split(",")]
+        counted = [number for each in pieces if each for number in _between("", each[1], each[2] or each[1])]
+        return [f"{before}{number}{after}" for number in counted] if all(pieces) and counted else [cell]
+    parts = [each for each in _LIST.split(cell) if each]
+    if len(parts) > 1:
+        dash = _DASH.fullmatch(parts[0])
+        head = dash if dash and _kind(dash[1]) in kinds else _HEAD.fullmatch(parts[0])
+        told = [parts[0], *(f"{head[1]}{each}" if head and _MORE.fullmatch(each) else each for each in parts[1:])]
+        names = all(_DIGITS.search(each) and " " not in each for each in told)
+        alike = len({_kind(each) for each in told if _DASH.fullmatch(each) is None}) <= 1
+        return [name for each in told for name in _several(each)] if names or alike else [cell]
+    for form in (_DOTS, _TWICE, _SLASHES):
+        found = form.fullmatch(cell)
+        if found and (found[3] == found[1] or (form is not _TWICE and found[1].endswith(found[3]))):
+            return _between(found[1], found[2], found[4]) or [cell]
+    return [cell]
+
+
+def _between(head: str, first: str, last: str) -> list[str]:
+    """Return the names from the first number to the last; none where these do not count up."""
+    if not int(first) <= int(last) < int(first) + MOST:
+        return []
+    return [f"{head}{number:0{len(first)}}" for number in range(int(first), int(last) + 1)]
+
+
+def _kind(name: str) -> str:
+    return _DIGITS.sub("0", name)
+
+
+def _kinds(rows: Iterable[Filled], columns: Iterable[int]) -> _Kinds:
+    """Return the ports of which "1-4" is a range: none is twice in such ranges, and each counts up.
+
+    It is sure where a range ends at a number that no half of a cage has.
+    """
+    found: dict[str, bool] = {}
+    others: set[str] = set()
+    taken: set[tuple[str, str, int]] = set()
+    for at, row in ((at, row) for _, row in rows for at in columns if at < len(row)):
+        for each in _LIST.split(row[at]) if _hints(row[at]) else ():
+            dash = _DASH.fullmatch(each)
+            if dash is None:
+                continue
+            kind, first, last = _kind(dash[1]), int(dash[2]), int(dash[3])
+            mine = {(row[at - 1], dash[1], number) for number in range(first, min(last, first + MOST) + 1)}
+            if not first < last < first + MOST or taken & mine:
+                others.add(kind)
+            taken |= mine
+            found[kind] = found.get(kind, False) or last > _CAGE_LANES
+    return {kind: sure for kind, sure in found.items() if kind not in others}
