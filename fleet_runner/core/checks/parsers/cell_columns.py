@@ -51,14 +51,15 @@ def windows(told: Bytes, width: int) -> NDArray[np.uint8]:
 
 
 def numbers(told: Bytes, at: Numbers) -> tuple[Numbers, Numbers]:
-    """Return numbers of up to three digits, and where they have ended."""
-    number = np.zeros(at.size, np.int64)
+    """Return numbers of up to three digits, without a leading zero, and where they have ended."""
+    number, begins = np.zeros(at.size, np.int64), at
     for digits in range(3):
         digit = told[at] - ord("0")  # what is no digit wraps around
         more = digit < 10  # noqa: PLR2004  a digit
         expect(digits > 0 or bool(more.all()))
         number = np.where(more, number * 10 + digit, number)
         at = at + more
+    expect(((told[begins] != ord("0")) | (at - begins == 1)).all())
     return number, at
 
 

@@ -185,14 +185,14 @@ def _told(nodes: _Nodes, ports: _Ports, near: Numbers, far: Numbers) -> FabricLi
     faces = list(map(partial(tuple.__new__, Face), zip(*told_of, digits_of(known), strict=True)))
     count = near.size
     rates, kinds = np.unique(ports.rates[near], return_inverse=True)
-    told = [_rate(*divmod(rate, _SPEEDS_END)) for rate in rates.tolist()]
     return FabricLinks(
         faces,
         face[:count].tolist(),
         number[:count].tolist(),
         face[count:].tolist(),
         number[count:].tolist(),
-        [told[kind] for kind in kinds.tolist()],
+        [_rate(*divmod(rate, _SPEEDS_END)) for rate in rates.tolist()],
+        kinds.tolist(),
     )
 
 

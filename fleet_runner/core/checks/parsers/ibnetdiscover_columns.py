@@ -72,7 +72,7 @@ def _links(text: str) -> FabricLinks:
     faces = list(map(partial(tuple.__new__, Face), zip(*told_of, digits_of(guid[new]), strict=True)))
     rates = _rates(told, ends[rows][one])
     near, near_ports, far, far_ports = (each.tolist() for each in (face[one], port[one], face[other], port[other]))
-    return FabricLinks(faces, near, near_ports, far, far_ports, rates)
+    return FabricLinks(faces, near, near_ports, far, far_ports, *rates)
 
 
 def _passed_over(told: Bytes, begins: Numbers) -> bool:
@@ -120,10 +120,10 @@ def _paired(near: Numbers, far: Numbers) -> tuple[Numbers, Numbers]:
     return partner[second], second
 
 
-def _rates(told: Bytes, ends: Numbers) -> list[Rate]:
-    """Return the rates at the ends of lines."""
+def _rates(told: Bytes, ends: Numbers) -> tuple[list[Rate], list[int]]:
+    """Return the rates at the ends of lines, and which of them each has."""
     tails, kinds = words(told, ends - SHORT)
     found = [_RATE.fullmatch(tail) for tail in tails]
     rates = [(int(each[1]), each[2]) for each in found if each]
     expect(len(rates) == len(found))
-    return [rates[kind] for kind in kinds]
+    return rates, kinds
