@@ -120,13 +120,12 @@ def designed_ends(links: Sequence[Link], seen: Mapping[Link, str]) -> MutableMap
 
 
 def unplugged(expected: Mapping[Port, Port], there: Iterable[Link]) -> list[Link]:
-    """Return the designed links that are not `there`; `expected` is what `matching` returns."""
+    """Return the designed links that are not `there`: no others are. `expected` is what `matching` returns."""
     if isinstance(expected, IndexedEnds) and isinstance(there, LinkColumns) and expected.are_of(there.ports.index):
         ports = expected.index.ports
         met = bytearray(len(ports) // 2)
-        for a, b in zip(there.near, there.far, strict=True):
-            if a ^ 1 == b:
-                met[a >> 1] = 1
+        for at in there.near:
+            met[at >> 1] = 1
         return [link(*ports[2 * at : 2 * at + 2]) for at, found in enumerate(met) if not found]
     empty = expected.keys() - set(chain.from_iterable(both_ends(there)))
     return list({link(port, expected[port]) for port in empty})
