@@ -45,7 +45,7 @@ class Answers(Mapping[str, Termination]):
     def get(self, key: str, default: None = None, /) -> Termination | None: ...
     @overload
     def get(self, key: str, default: Termination | _T, /) -> Termination | _T: ...
-    def get(self, key: str, default: _T | None = None, /) -> Termination | _T | None:
+    def get(self, key: str, default: Termination | _T | None = None, /) -> Termination | _T | None:
         """Return the port that answers to a name, without the cost of an error for one that none does."""
         at = self.index(key)
         return default if at == NONE else self.every[at]
