@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import NamedTuple
 
 from fleet_runner.core.cabling.directors import cables
 from fleet_runner.core.cabling.ends import (
@@ -23,6 +22,7 @@ from fleet_runner.core.cabling.links import Link, LinkColumns, Port
 from fleet_runner.core.cabling.names import Names, Spoken, device_of, short
 from fleet_runner.core.cabling.numbering import numbered, unmapped_ports
 from fleet_runner.core.cabling.planes import whole_cables
+from fleet_runner.core.cabling.port_index import NONE, Answers, IndexedPorts, by_number
 from fleet_runner.core.checks.parsers.discovery import FabricLink, FabricPort
 from fleet_runner.core.checks.parsers.fabric_links import FabricLinks, Face
 
@@ -69,13 +69,6 @@ class Bound:
     shared: tuple[str, ...] = ()
 
 
-class _Ends(NamedTuple):
-    """The ports that both ends of each link were found to be."""
-
-    near: list[Port]
-    far: list[Port]
-
-
 def bind(seen: Iterable[FabricLink], known: Names, unanswered: Iterable[FabricPort] = ()) -> Bound:
     """Return the seen links, and single ports, between ports as the design calls them, as far as it knows them."""
     told, doubted = whole_cables(cables(seen), known.guids)
@@ -105,7 +98,8 @@ def _bound(
         switch_ports(face.name, face.guid, known) if face.kind == "SW" and at not in doubted else _NOBODY
         for at, face in enumerate(told.faces)
     ]
-    spoken = _by_number(told.faces, switches, doubted, known)
+    ports = IndexedPorts(known.index)
+    spoken = _by_number(told.faces, switches, doubted, known, ports)
 
     def bound(face: int, number: int) -> Port:
         name, kind, guid = told.faces[face]
@@ -117,49 +111,63 @@ def _bound(
         devices.add(port.device)
         return port
 
-    words = {number: str(number) for number in {*told.near_ports, *told.far_ports}}
     near, far = (
         [
-            spoken[face].get(word) or bound(face, number)
-            for face, number, word in zip(faces, numbers, map(words.__getitem__, numbers), strict=True)
+            mine[number] if number < len(mine) else NONE
+            for mine, number in zip(map(spoken.__getitem__, faces), numbers, strict=True)
         ]
         for faces, numbers in ((told.near, told.near_ports), (told.far, told.far_ports))
     )
-    ends = _Ends(near, far)
-    ports = {*near, *far}
-    doubled = len(ports) < 2 * len(near)
+    for ends, faces, numbers in ((near, told.near, told.near_ports), (far, told.far, told.far_ports)):
+        for at in [at for at, end in enumerate(ends) if end == NONE] if NONE in ends else ():
+            ends[at] = ports.add(bound(faces[at], numbers[at]))
+    rates = [_rate(*rate) for rate in told.rates]
+    links = LinkColumns(ports, near, far, list(map(rates.__getitem__, told.rate_of)))
+    doubled = len({*near, *far}) < 2 * len(near)
     if doubled:
-        ends = _undoubted(told, ends, known, nameless)
-    rates = {rate: _rate(*rate) for rate in set(told.rates)}
-    links = LinkColumns(*ends, list(map(rates.__getitem__, told.rates)), ports)
+        links = _undoubted(told, links, known, nameless)
     devices |= nameless
     unknown = devices.difference(known.spoken)
-    strangers = {port.device: end for end, port in _each(told, ends, unknown)}
+    strangers = {port.device: end for end, port in _each(told, links, unknown)}
     alone = frozenset(bind_end(end, known) for end in unanswered)
-    said = _contradicted(told, ends, known) if known.guids else {}
+    said = _contradicted(told, links, known) if known.guids else {}
     unmapped = unmapped_ports(told, known)
     names = tuple(sorted({name for name, _ in shared}))
-    adapters = _unnamed_adapters(_each(told, ends, nameless), known)
+    adapters = _unnamed_adapters(_each(told, links, nameless), known)
     every = dict(links) if doubled else links
     return Bound(
-        every, frozenset(nameless), strangers, *_by_guid(told, ends, known), alone, said, unmapped, adapters, names
+        every, frozenset(nameless), strangers, *_by_guid(told, links, known), alone, said, unmapped, adapters, names
     )
 
 
 def _by_number(
-    faces: Sequence[Face], switches: Sequence[Spoken], doubted: Collection[int], known: Names
-) -> list[Mapping[str, Port]]:
-    """Return what each face's numbers are: of a switch all, of an adapter port 1 where it is told without a doubt."""
+    faces: Sequence[Face], switches: Sequence[Spoken], doubted: Collection[int], known: Names, ports: IndexedPorts
+) -> list[Sequence[int]]:
+    """Return what each face's numbers are: of a switch all, of an adapter port 1 where it is told without a doubt.
+
+    Each is a port's index by number, from 0 on; NONE where it is not told so.
+    """
     none: Mapping[str, Port] = {}
-    hosts = [face[0].rpartition(" ") for face in faces]
-    first = [
-        known.guids.get(face[2]) or known.spoken.get(host, none).get(adapter)
-        for face, (host, _, adapter) in zip(faces, hosts, strict=True)
-    ]
-    return [
-        numbers if face[1] == "SW" else {"1": port} if port and at not in doubted else none
-        for at, (face, (_, numbers), port) in enumerate(zip(faces, switches, first, strict=True))
-    ]
+    found: list[Sequence[int]] = []
+    for at, (name, kind, guid) in enumerate(faces):
+        if kind == "SW":
+            spoken = switches[at][1]
+            found.append(spoken.by_number() if isinstance(spoken, Answers) else _numbers(spoken, ports))
+        elif at in doubted:
+            found.append(())
+        else:
+            host, _, adapter = name.rpartition(" ")
+            spoken, port = known.spoken.get(host, none), known.guids.get(guid)
+            if port is None and isinstance(spoken, Answers):
+                found.append((NONE, spoken.index(adapter)))
+            else:
+                port = port or spoken.get(adapter)
+                found.append((NONE, ports.add(port)) if port else ())
+    return found
+
+
+def _numbers(spoken: Mapping[str, Port], ports: IndexedPorts) -> list[int]:
+    return by_number({name: ports.add(port) for name, port in spoken.items()})
 
 
 def _is_doubted(face: Face, known: Names, shared: Collection[tuple[str, str]]) -> bool:
@@ -207,20 +215,20 @@ def _token(name: str, kind: str) -> str:
     return "" if kind == "SW" else name.rpartition(" ")[2].casefold()
 
 
-def _each(told: FabricLinks, ends: _Ends, devices: Collection[str]) -> Iterator[tuple[FabricPort, Port]]:
+def _each(told: FabricLinks, links: LinkColumns, devices: Collection[str]) -> Iterator[tuple[FabricPort, Port]]:
     """Yield every end that was found to be a port of some devices, with that port."""
-    for at, pair in enumerate(zip(*ends, strict=True) if devices else ()):
+    for at, pair in enumerate(links.ends() if devices else ()):
         for port, faces, numbers in zip(pair, (told.near, told.far), (told.near_ports, told.far_ports), strict=True):
             if port.device in devices:
                 yield told.port(faces[at], numbers[at]), port
 
 
-def _of_faces(told: FabricLinks, ends: _Ends, faces: Collection[int]) -> Iterator[tuple[FabricPort, Port]]:
+def _of_faces(told: FabricLinks, links: LinkColumns, faces: Collection[int]) -> Iterator[tuple[FabricPort, Port]]:
     """Yield every end of some faces with the port that it was found to be."""
     if not faces:
         return
-    rows = zip(told.near, told.near_ports, told.far, told.far_ports, *ends, strict=True)
-    for face, number, other, other_number, a, b in rows:
+    rows = zip(told.near, told.near_ports, told.far, told.far_ports, links.ends(), strict=True)
+    for face, number, other, other_number, (a, b) in rows:
         if face in faces:
             yield told.port(face, number), a
         if other in faces:
@@ -228,7 +236,7 @@ def _of_faces(told: FabricLinks, ends: _Ends, faces: Collection[int]) -> Iterato
 
 
 def _by_guid(
-    told: FabricLinks, ends: _Ends, known: Names
+    told: FabricLinks, links: LinkColumns, known: Names
 ) -> tuple[Mapping[Port, str], Mapping[Port, str], frozenset[Port]]:
     """Return what known GUIDs tell: `lost`, `renewed` and `certain` of Bound.
 
@@ -244,7 +252,7 @@ def _by_guid(
     switches = {port.device: port for port in lost if port.device not in standing}
     renewed: dict[Port, str] = {}
     others = {at for at, face in enumerate(told.faces) if face.guid not in known.guids} if lost else set[int]()
-    for end, port in _of_faces(told, ends, others):
+    for end, port in _of_faces(told, links, others):
         own = switches.get(port.device) if end.kind == "SW" else port
         if own and own in lost:
             renewed[own] = end.guid
@@ -253,11 +261,11 @@ def _by_guid(
     return lost, renewed, certain
 
 
-def _contradicted(told: FabricLinks, ends: _Ends, known: Names) -> dict[Port, Said]:
+def _contradicted(told: FabricLinks, links: LinkColumns, known: Names) -> dict[Port, Said]:
     """Return what the descriptions of adapters say that are known by their GUIDs, where it is another port."""
     found: dict[Port, tuple[Port, FabricPort]] = {}
     faces = {at for at, face in enumerate(told.faces) if face.kind != "SW" and face.guid in known.guids}
-    for end, port in _of_faces(told, ends, faces):
+    for end, port in _of_faces(told, links, faces):
         named = adapter_port(end.name, end.port, known)
         if named and named != port and named.device in known.spoken:
             found[port] = (named, end)
@@ -265,16 +273,21 @@ def _contradicted(told: FabricLinks, ends: _Ends, known: Names) -> dict[Port, Sa
     return {port: Said(named, built.get(named, ""), end) for port, (named, end) in found.items()}
 
 
-def _undoubted(told: FabricLinks, ends: _Ends, known: Names, nameless: set[str]) -> _Ends:
+def _undoubted(told: FabricLinks, links: LinkColumns, known: Names, nameless: set[str]) -> LinkColumns:
     """Make ends up that claim a port which another end claims as well, unless a GUID speaks for them."""
     claims = {
-        end: port for each, *pair in zip(told, *ends, strict=True) for end, port in zip(each[:2], pair, strict=True)
+        end: port
+        for each, pair in zip(told, links.ends(), strict=True)
+        for end, port in zip(each[:2], pair, strict=True)
     }
     counted = Counter(claims.values())
     for end, port in claims.items():
         if counted[port] > 1 and end.guid not in known.guids:
             claims[end] = _made_up(end, nameless)
-    return _Ends([claims[each.a] for each in told], [claims[each.b] for each in told])
+    near, far = (
+        [links.ports.add(claims[end]) for end in ends] for ends in zip(*(each[:2] for each in told), strict=True)
+    )
+    return LinkColumns(links.ports, near, far, links.rates)
 
 
 def _made_up(seen: FabricPort, nameless: set[str]) -> Port:

@@ -1,6 +1,6 @@
 """Designed links held against observed ones: the faults, and what could not be told."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -16,8 +16,8 @@ from fleet_runner.core.cabling.links import (
     Port,
     PortTakenError,
     both_ends,
+    designed_ends,
     link,
-    matching,
     replaced,
     undesigned,
     unplugged,
@@ -106,7 +106,7 @@ def hold(  # noqa: PLR0913  what is held against each other, and what is known o
     """
     try:
         told, untold = paired(designed, places.lanes, observed.links)
-        expected = matching(told)
+        expected = designed_ends(told, observed.links)
         doubtful = places.uncompared.union(*untold)
         observed = replace(observed, links=compared(observed.links, doubtful, expected.keys()))
         unmapped = _unmapped(expected, observed.unmapped)
@@ -221,7 +221,7 @@ def _unmapped(expected: Mapping[Port, Port], ports: frozenset[Port]) -> tuple[Li
 
 
 def _compared(
-    expected: dict[Port, Port], observed: Bound, unmapped: tuple[Link, ...], astray: list[Link]
+    expected: MutableMapping[Port, Port], observed: Bound, unmapped: tuple[Link, ...], astray: list[Link]
 ) -> tuple[Bound, list[Link]]:
     """Take links that cannot be compared out of the design; return what is seen without those of such switches.
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from fleet_runner.core.cabling.directors import port_key
 from fleet_runner.core.cabling.links import Link, Port, far_ends
+from fleet_runner.core.cabling.port_index import Answers, PortIndex, by_number
 from fleet_runner.core.cabling.port_numbers import Numbering, ways
 
 _NUMBER = re.compile(r"([0-9]{1,9})$")
@@ -24,7 +25,7 @@ class Names:
     `only` is the port of each device that has just one. `whole` gives a device's full name by its short one, where it
     is the only one of that short name, and `folded` by either in small letters. `ways` are those to number a switch's
     ports where names leave several, or others than their last numbers, and `numbers` what `numbered` chose of them.
-    `far` is each designed port's other end.
+    `far` is each designed port's other end, `index` gives all ports that were named a number.
     """
 
     spoken: Mapping[str, Mapping[str, Port]]
@@ -35,6 +36,7 @@ class Names:
     ways: Mapping[str, tuple[Numbering, ...]] = field(default_factory=dict[str, tuple[Numbering, ...]])
     numbers: Mapping[str, Mapping[str, Port]] = field(default_factory=dict[str, Mapping[str, Port]])
     far: Mapping[Port, Port] = field(default_factory=dict[Port, Port])
+    index: PortIndex = field(default_factory=PortIndex)
 
 
 def names(
@@ -48,22 +50,29 @@ def names(
     `adapters` gives, by device, the interface of each adapter ("mlx5_0"), or of a switch's number. `_answers` tells
     the other names. By the designed `links` ports are numbered whose names leave that open.
     """
-    found: dict[str, list[Port]] = defaultdict(list)
-    for port in ports:
-        found[port[0]].append(port)
-    sorts = {device: _sort_of(mine) for device, mine in found.items()}
-    spoken = {device: _spoken(found[device], sort) for device, sort in sorts.items()}
+    every = tuple(ports)
+    found: dict[str, tuple[list[int], list[str]]] = defaultdict(lambda: ([], []))
+    same: dict[str, str] = {}  # a few strings that stay at hand, for some hundred thousand that are far apart
+    for at, (device, interface) in enumerate(every):
+        mine, interfaces = found[device]
+        mine.append(at)
+        interfaces.append(same.setdefault(interface, interface))
+    sorts = {device: _sort(tuple(interfaces)) for device, (_, interfaces) in found.items()}
+    spoken = {device: Answers(every, mine, *sorts[device][:2]) for device, (mine, _) in found.items()}
     several = {device: sort.ways for device, sort in sorts.items() if sort.ways is not None}
-    only = {device: mine[0] for device, mine in found.items() if len(mine) == 1}
+    only = {device: every[mine[0]] for device, (mine, _) in found.items() if len(mine) == 1}
     far = far_ends(tuple(links if several else ()))
-    return declared(Names(spoken, guids, only, _whole(found), _folded(found), several, far=far), adapters)
+    index = PortIndex(every, spoken, all(sort.distinct for sort in sorts.values()))
+    known = Names(spoken, guids, only, _whole(found), _folded(found), several, far=far, index=index)
+    return declared(known, adapters)
 
 
 def declared(known: Names, adapters: Mapping[str, Mapping[str, str]]) -> Names:
     """Return the names with those that are declared, too; `adapters` is what `names` takes."""
     spoken, several = {**known.spoken}, {**known.ways}
-    for device in adapters.keys() & spoken.keys():
-        told = adapters[device]
+    for device, told in adapters.items():
+        if not told or device not in spoken:
+            continue
         spoken[device] = {**spoken[device], **{each: Port(device, name) for each, name in told.items()}}
         if device in several:
             several[device] = _declared(several[device], told, spoken[device])
@@ -73,9 +82,9 @@ def declared(known: Names, adapters: Mapping[str, Mapping[str, str]]) -> Names:
 def answered_by(ports: Iterable[Port]) -> Mapping[str, Port]:
     """Return a switch's ports by name, and by number where their names tell one way to count."""
     every = tuple(ports)
-    sort = _sort_of(every)
+    sort = _sort(tuple(map(itemgetter(1), every)))
     if sort.ways is None or len(sort.ways) != 1:
-        return _spoken(every, sort)
+        return Answers(every, range(len(every)), sort.names, sort.numbers)
     mine = {port.interface: port for port in every}
     return {**mine, **{str(number): mine[name] for name, number in sort.ways[0].items()}}
 
@@ -92,20 +101,16 @@ def _declared(
 
 
 class _Sort(NamedTuple):
-    """What the ports of a device answer to: each name, and the place of its port; devices of a sort have the same.
+    """What the ports of a device answer to, by their places among these; devices of a sort have the same.
 
-    `ways` are those to number the ports; None where their last numbers are the only one. In a `plain` sort each port
-    answers to one name, in the order of the ports.
+    `names` and `numbers` are those of `Answers`. `ways` are those to number the ports; None where their last numbers
+    are the only one. Ports are `distinct` if none is named twice.
     """
 
-    told: tuple[str, ...]
-    places: tuple[int, ...]
+    names: Mapping[str, int]
+    numbers: Sequence[int]
     ways: tuple[Numbering, ...] | None
-    plain: bool
-
-
-def _sort_of(ports: Iterable[Port]) -> _Sort:
-    return _sort(tuple(map(itemgetter(1), ports)))
+    distinct: bool
 
 
 @lru_cache(maxsize=256)
@@ -115,8 +120,8 @@ def _sort(interfaces: tuple[str, ...]) -> _Sort:
     found = ways(tuple(places))
     plain = len(found) == 1 and all(answers.get(str(number)) == name for name, number in found[0].items())
     several = None if plain and len(found[0]) == len(places) else found
-    ports = tuple(map(places.__getitem__, answers.values()))
-    return _Sort(tuple(answers), ports, several, ports == tuple(range(len(interfaces))))
+    told = {answer: places[name] for answer, name in answers.items()}
+    return _Sort(told, by_number(told), several, len(places) == len(interfaces))
 
 
 def _whole(devices: Iterable[str]) -> dict[str, str]:
@@ -158,12 +163,6 @@ def device_of(name: str, known: Names) -> Spoken:
         if "." in name and "." in found and found.casefold() != name.casefold():
             found = ""  # another domain's
     return (found, known.spoken[found]) if found else (name, {})
-
-
-def _spoken(ports: Sequence[Port], sort: _Sort) -> dict[str, Port]:
-    if sort.plain:
-        return dict(zip(sort.told, ports, strict=True))
-    return dict(zip(sort.told, map(ports.__getitem__, sort.places), strict=True))
 
 
 def _answers(interfaces: Iterable[str]) -> dict[str, str]:

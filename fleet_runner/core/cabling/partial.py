@@ -6,10 +6,9 @@ a designed cable may be as right as the rest: it is listed, and nobody is told t
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from operator import itemgetter
 from typing import NamedTuple
 
-from fleet_runner.core.cabling.links import Link, Port, link
+from fleet_runner.core.cabling.links import Link, Port, devices_of, link
 from fleet_runner.core.checks.parsers.discovery import FabricPort
 
 
@@ -43,7 +42,7 @@ def sort(
     """Sort links that the design does not know. `strangers` gives an end of each device that it does not have."""
     if not unbound:
         return Unjudged()
-    devices = set(map(itemgetter(0), expected))
+    devices = devices_of(expected)
     switches = _switches(expected, servers, strangers)
     beside, uplinks, outside = list[tuple[Port, Port]](), list[Link](), list[Link]()
     for joined in sorted(unbound):
@@ -86,7 +85,7 @@ def untold(
     found = sort(free, expected, servers, strangers)
     if not found.partial:
         return frozenset(each for each in free if not found.above.isdisjoint((each.a.device, each.b.device)))
-    devices = {port.device for port in expected}
+    devices = devices_of(expected)
     known = {link(*pair) for pair in found.beside if pair[1].device in devices}
     return frozenset(free) - known
 
@@ -99,7 +98,7 @@ def unknown(
     Where a designed link is there, and most of the designed switches, it is the design's fabric: then those at its
     devices do, and none if the design is of a part of it. Both mappings are what `links.matching` returns.
     """
-    switches = {port.device for port in expected} - set(servers)
+    switches = devices_of(expected) - set(servers)
     seen = switches.intersection(port.device for port in observed)
     if 2 * len(seen) <= len(switches) or all(observed.get(a) != b for a, b in expected.items()):
         return len(found.beside) + len(found.uplinks) + len(found.outside)
@@ -118,5 +117,5 @@ def _switches(
     """Return the switches, seen and designed, of a design that has no cable between switches; else none."""
     if _joined(expected, servers):
         return frozenset()
-    mine = {port.device for port in expected} - set(servers)
+    mine = devices_of(expected) - set(servers)
     return frozenset(mine | {device for device, end in strangers.items() if end.kind == "SW"})

@@ -66,7 +66,7 @@ def _planar(names: Iterable[str]) -> frozenset[str]:
 
 def _single(links: FabricLinks) -> frozenset[str]:
     """Return the GUIDs of switches that carry several planes of a cable in one ASIC."""
-    if _PLANE not in set(links.rates):
+    if _PLANE not in links.rates:
         return frozenset()
     ports = Counter(
         (near.name, far.guid)

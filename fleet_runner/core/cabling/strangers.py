@@ -2,11 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from operator import itemgetter
 
 from fleet_runner.core.cabling.diff import Component
 from fleet_runner.core.cabling.explain import Fault, Kind, Places, listed, planned, steps
-from fleet_runner.core.cabling.links import Link, Port
+from fleet_runner.core.cabling.links import Link, Port, devices_of
 
 
 def concerning(
@@ -18,7 +17,7 @@ def concerning(
     but not where it is joined to another stranger as well, or is one of more than `most`, since a part of the fabric
     that the design leaves out looks so. `strangers` are the devices outside the design that have a name.
     """
-    devices = set(map(itemgetter(0), expected))
+    devices = devices_of(expected)
     found: list[Link] = []
     loose: dict[str, list[Link]] = defaultdict(list)
     foreign: set[str] = set()

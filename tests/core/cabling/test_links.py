@@ -1,5 +1,8 @@
 """Links and matchings."""
 
+from itertools import chain
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +13,8 @@ from fleet_runner.core.cabling.links import (
     Port,
     PortTakenError,
     both_ends,
+    designed_ends,
+    devices_of,
     link,
     matching,
     rates_of,
@@ -17,6 +22,8 @@ from fleet_runner.core.cabling.links import (
     unplugged,
     without,
 )
+from fleet_runner.core.cabling.names import names
+from fleet_runner.core.cabling.port_index import IndexedPorts
 from tests.core.cabling.fabrics import matchings
 
 PORTS = st.builds(Port, st.text(max_size=3), st.text(max_size=3))
@@ -55,18 +62,36 @@ RATES = st.sampled_from(["4x NDR", "2x NDR", ""])
 
 
 @st.composite
-def columns(draw: st.DrawFn) -> LinkColumns:
-    """Draw links by columns, each with its ends in any order."""
-    ends = [each if draw(st.booleans()) else each[::-1] for each in draw(matchings())]
-    near, far = [each[0] for each in ends], [each[1] for each in ends]
-    return LinkColumns(near, far, [draw(RATES) for _ in ends], {*near, *far})
+def columns(draw: st.DrawFn) -> tuple[LinkColumns, tuple[Link, ...]]:
+    """Draw a design, and links by columns whose ports are bound to those of this or another one, in any order."""
+    design = draw(matchings())
+    named = draw(st.sampled_from((design, (*design, *design), draw(matchings()))))
+    ports = IndexedPorts(names(chain.from_iterable(named), {}, {}).index)
+    seen = draw(st.sampled_from((draw(matchings()), _plugged(design, draw(st.randoms(use_true_random=False))))))
+    ends = [each if draw(st.booleans()) else each[::-1] for each in seen]
+    near, far = ([ports.add(each[end]) for each in ends] for end in (0, 1))
+    return LinkColumns(ports, near, far, [draw(RATES) for _ in ends]), design
 
 
-@given(columns(), matchings())
-def test_links_by_columns_are_what_a_dict_of_them_is(links: LinkColumns, design: tuple[Link, ...]) -> None:
+def _plugged(design: tuple[Link, ...], chance: Random) -> tuple[Link, ...]:
+    """Return a design with some of its cables gone, and some of its ports joined otherwise."""
+    here = [each for each in design if chance.random() < 0.9]
+    moved = [each for each in here if chance.random() < 0.3]
+    far = [each.b for each in moved]
+    chance.shuffle(far)
+    right = [each for each in here if each not in moved]
+    return (*right, *(link(each.a, b) for each, b in zip(moved, far, strict=True)))
+
+
+@given(columns())
+def test_links_by_columns_are_what_a_dict_of_them_is(drawn: tuple[LinkColumns, tuple[Link, ...]]) -> None:
     """Also where one is plugged into the same ports otherwise than designed."""
+    links, design = drawn
     told = dict(links.items())
-    expected = matching(design)
+    expected = designed_ends(design, links)
+    assert expected == matching(design)
+    assert len(expected) == len(matching(design))
+    assert devices_of(expected) == {port.device for port in matching(design)}
     assert links == told
     assert [links[each] for each in links] == list(rates_of(links))
     assert list(told) == [link(*ends) for ends in both_ends(links)]

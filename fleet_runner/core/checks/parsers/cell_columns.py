@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 Bytes = NDArray[np.uint8]
 Numbers = NDArray[np.int64]
 Guids = NDArray[np.uint64]
+Digits = NDArray[np.uint64]
+"""Two numbers a row, of eight characters each."""
 
 DIGITS = 16
 """Of a GUID, as tools write it."""
@@ -21,7 +23,13 @@ SHORT = 8
 """Characters that `words` reads of each cell."""
 
 _BLOCK = 1 << 20
-"""Characters of which cells are found at a time: of a whole text that would take as much memory as many texts."""
+"""Characters in which line ends are found at a time: a whole text would take as much memory again."""
+
+_ROWS = 1 << 13
+"""Rows of which cells are found at a time: of a whole text that would take as much memory as many texts."""
+
+_MIXER = np.uint64(0x9E3779B97F4A7C15)
+"""An odd number without a pattern."""
 
 _HEX = np.full(256, 255, np.uint8)
 _HEX[[*b"0123456789"]] = range(10)
@@ -50,16 +58,28 @@ def windows(told: Bytes, width: int) -> NDArray[np.uint8]:
     return sliding_window_view(told, width)
 
 
+def line_ends(told: Bytes) -> Numbers:
+    """Return where lines end."""
+    blocks = range(0, told.size, _BLOCK)
+    return np.concatenate([np.flatnonzero(told[begin : begin + _BLOCK] == ord("\n")) + begin for begin in blocks])
+
+
+def all_told(told: Bytes, at: Numbers, word: bytes) -> bool:
+    """Whether a word begins everywhere."""
+    return windows(told, len(word))[at].tobytes() == word * at.size
+
+
 def numbers(told: Bytes, at: Numbers) -> tuple[Numbers, Numbers]:
-    """Return numbers of up to three digits, and where they have ended."""
-    number = np.zeros(at.size, np.int64)
-    for digits in range(3):
-        digit = told[at] - ord("0")  # what is no digit wraps around
-        more = digit < 10  # noqa: PLR2004  a digit
-        expect(digits > 0 or bool(more.all()))
-        number = np.where(more, number * 10 + digit, number)
-        at = at + more
-    return number, at
+    """Return numbers of up to three digits, without a leading zero, and where they have ended."""
+    digits = windows(told, 3)[at] - ord("0")  # what is no digit wraps around
+    one, two, three = (digits[:, place] for place in range(3))
+    more = two < 10  # noqa: PLR2004  a digit
+    most = more & (three < 10)  # noqa: PLR2004  likewise
+    expect((one < 10).all() and ((one > 0) | ~more).all())  # noqa: PLR2004  likewise
+    number = one.astype(np.int64)
+    number[more] = number[more] * 10 + two[more]
+    number[most] = number[most] * 10 + three[most]
+    return number, at + 1 + more + most
 
 
 def guids(told: Bytes, at: Numbers) -> Guids:
@@ -67,6 +87,11 @@ def guids(told: Bytes, at: Numbers) -> Guids:
     digits = _HEX[windows(told, DIGITS)[at]]
     expect((digits < 16).all())  # noqa: PLR2004  hexadecimal
     return (digits[:, ::2] << 4 | digits[:, 1::2]).view(">u8").ravel().astype(np.uint64)
+
+
+def digits(told: Bytes, at: Numbers) -> Digits:
+    """Return the digits of the GUIDs that begin somewhere, as they are written."""
+    return windows(told, DIGITS)[at].view(np.uint64)
 
 
 def guids_of(digits: Sequence[str]) -> Guids:
@@ -99,6 +124,29 @@ def places(known: NDArray[np.generic], asked: NDArray[np.generic]) -> Numbers:
     return found
 
 
+class Nodes:
+    """Nodes by the digits of their GUIDs, as one of several places writes them."""
+
+    def __init__(self, digits: Sequence[str]) -> None:
+        self.guids = guids_of(digits)
+        self._digits = np.frombuffer("".join(digits).encode("ascii"), np.uint64).reshape(-1, 2)
+        mixed = _mixed(self._digits)
+        self._order = np.argsort(mixed)
+        self._mixed = mixed[self._order]
+        expect(bool(mixed.size) and (self._mixed[1:] != self._mixed[:-1]).all())
+
+    def places(self, asked: Digits) -> Numbers:
+        """Return where each node stands that is asked for."""
+        found = self._order[np.minimum(np.searchsorted(self._mixed, _mixed(asked)), self._order.size - 1)]
+        expect((self._digits[found] == asked).all())
+        return found
+
+
+def _mixed(digits: Digits) -> Guids:
+    """Return a number for sixteen digits that next to no others have."""
+    return digits[:, 0] * _MIXER + digits[:, 1]
+
+
 class Cells(NamedTuple):
     """Cells of one column: where each begins in a text, and where it has ended."""
 
@@ -106,11 +154,11 @@ class Cells(NamedTuple):
     begins: Numbers
     ends: Numbers
 
-    def guids(self) -> Guids:
-        """Return GUIDs that are written with 0x and all of their digits."""
+    def digits(self) -> Digits:
+        """Return the digits of GUIDs that are written with 0x and all of them."""
         expect((self.ends - self.begins == DIGITS + 2).all())
         expect((self.told[self.begins] == ord("0")).all() and (self.told[self.begins + 1] == ord("x")).all())
-        return guids(self.told, self.begins + 2)
+        return digits(self.told, self.begins + 2)
 
     def numbers(self, most: int) -> Numbers:
         """Return numbers of up to as many digits, without a leading zero."""
@@ -118,30 +166,28 @@ class Cells(NamedTuple):
         expect((length > 0).all() and (length <= most).all())
         expect(((length == 1) | (self.told[self.begins] != ord("0"))).all())
         number = np.zeros(length.size, np.int64)
-        for digits in range(most):
-            inside = digits < length
-            digit = self.told[np.where(inside, self.begins + digits, self.begins)] - ord("0")
+        for place in range(int(length.max(initial=0))):  # from the last digit on
+            inside = length > place
+            digit = np.where(inside, self.told[self.ends - 1 - place] - ord("0"), 0)
             expect((digit < 10).all())  # noqa: PLR2004  a digit
-            number = np.where(inside, number * 10 + digit, number)
+            number += digit * np.int64(10**place)
         return number
 
 
 class Table(NamedTuple):
-    """Where rows are in a text, each with a newline at its end, and how many cells each has, commas between them."""
+    """Where the first row begins, where rows end at newlines, and how many cells each has, commas between them."""
 
     told: Bytes
     begin: int
-    end: int
+    ends: Numbers
     width: int
 
     def blocks(self, columns: Sequence[int]) -> Iterator[list[Cells]]:
         """Yield some columns of so many rows at a time."""
         begin = self.begin
-        while begin < self.end:
-            block = self.told[begin : min(begin + _BLOCK, self.end)]
-            ends = np.flatnonzero(block == ord("\n"))
-            expect(bool(ends.size))
-            block = block[: int(ends[-1]) + 1]
+        for first in range(0, self.ends.size, _ROWS):
+            ends = self.ends[first : first + _ROWS] - begin
+            block = self.told[begin : begin + int(ends[-1]) + 1]
             commas = np.flatnonzero(block == ord(","))
             expect(commas.size == ends.size * (self.width - 1))
             before = np.concatenate((np.full(1, -1), ends[:-1]))

@@ -19,7 +19,8 @@ class Face(NamedTuple):
 class FabricLinks(Sequence[FabricLink]):
     """Links as columns: of each the face of its near end, by its place in `faces`, and port, the far end's, its rate.
 
-    Each face is at an end of a link. `made` are the links once they were asked for. It equals a tuple of the same.
+    `rate_of` gives a link's rate by its place in `rates`. Each face is at an end of a link. `made` are the links once
+    they were asked for. It equals a tuple of the same.
     """
 
     faces: Sequence[Face]
@@ -28,10 +29,11 @@ class FabricLinks(Sequence[FabricLink]):
     far: Sequence[int]
     far_ports: Sequence[int]
     rates: Sequence[Rate]
+    rate_of: Sequence[int]
     made: list[tuple[FabricLink, ...]] = field(default_factory=list[tuple[FabricLink, ...]])
 
     def __len__(self) -> int:
-        return len(self.rates)
+        return len(self.rate_of)
 
     @overload
     def __getitem__(self, index: int) -> FabricLink: ...
@@ -58,7 +60,8 @@ class FabricLinks(Sequence[FabricLink]):
         if not self.made:
             near = map(self.port, self.near, self.near_ports)
             far = map(self.port, self.far, self.far_ports)
-            self.made.append(tuple(FabricLink(a, b, *rate) for a, b, rate in zip(near, far, self.rates, strict=True)))
+            rates = map(self.rates.__getitem__, self.rate_of)
+            self.made.append(tuple(FabricLink(a, b, *rate) for a, b, rate in zip(near, far, rates, strict=True)))
         return self.made[0]
 
 
@@ -73,5 +76,7 @@ def columns(links: Iterable[FabricLink]) -> FabricLinks:
         [places.setdefault((name, kind, guid), len(places)) for name, _, kind, guid in ends] for ends in (near, far)
     ]
     ports = [[end.port for end in ends] for ends in (near, far)]
-    rates = [each[2:] for each in told]
-    return FabricLinks([Face(*face) for face in places], faces[0], ports[0], faces[1], ports[1], rates, [told])
+    rates: dict[Rate, int] = {}
+    rate_of = [rates.setdefault((width, speed), len(rates)) for _, _, width, speed in told]
+    every = [Face(*face) for face in places]
+    return FabricLinks(every, faces[0], ports[0], faces[1], ports[1], list(rates), rate_of, [told])

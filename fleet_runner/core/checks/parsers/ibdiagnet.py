@@ -110,7 +110,8 @@ def by_columns(text: str) -> tuple[Discovery, str] | None:
     found = ibdiagnet_columns.sections(text)
     if found is None:
         return None
-    plain = AGGREGATION_NODE not in text and PLANES not in text
+    named = any(AGGREGATION_NODE in face.name for face in found.links.faces)
+    plain = not named and PLANES not in found.rest
     links = found.links if plain else tuple(front_ports(discovery.cables(list(found.links), text), text))
     return Discovery(links, (), (), found.unanswered), found.rest
 

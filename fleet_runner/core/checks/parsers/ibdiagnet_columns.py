@@ -4,7 +4,7 @@ A text of some other spelling, or with something to complain of, is left to who 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from functools import partial
 from typing import NamedTuple
 
@@ -15,12 +15,14 @@ from fleet_runner.core.checks.parsers.cell_columns import (
     Bytes,
     Cells,
     Guids,
+    Nodes,
     Numbers,
     OtherwiseError,
     Table,
     digits_of,
     expect,
-    guids_of,
+    guids,
+    line_ends,
     places,
     told_in,
 )
@@ -36,7 +38,7 @@ _SPEEDS_END = 10**_SPEED_DIGITS
 _FEWEST_CELLS = 5
 """Of a node's row: a shorter one may be a switch's heading in another form of capture."""
 
-_MARK = re.compile(r"\n(START|END)_([A-Z]\w{0,60})[ \t]*$", re.MULTILINE | re.ASCII)
+_MARK = re.compile(r"(START|END)_([A-Z]\w{0,60})[ \t]*$", re.MULTILINE | re.ASCII)
 _GUID = r"0x([0-9a-fA-F]{16})"
 
 
@@ -60,7 +62,7 @@ class _Section(NamedTuple):
 class _Nodes(NamedTuple):
     names: list[str]
     kinds: list[str]
-    guids: Guids
+    by_guid: Nodes
 
 
 class _Ports(NamedTuple):
@@ -83,12 +85,13 @@ def sections(text: str) -> Sections | None:
 def _sections(text: str) -> Sections:
     expect(text.endswith("\n") and "\r" not in text)
     told = told_in(text)
-    marks = _marks(text)
+    ends = line_ends(told)
+    marks = _marks(text, told, ends)
     parts = [_section(text, marks, name) for name in ("NODES", "PORTS", "LINKS")]
     expect(all(text.find('"', part.begin, part.end) < 0 for part in parts[1:]))
     nodes = _nodes(text, parts[0])
-    ports = _ports(told, parts[1], nodes.guids)
-    near, far = (places(ports.ends, each) for each in _links(told, parts[2], nodes.guids))
+    ports = _ports(_table(told, ends, parts[1]), parts[1], nodes.by_guid)
+    near, far = (places(ports.ends, each) for each in _links(_table(told, ends, parts[2]), parts[2], nodes.by_guid))
     linked = np.bincount(np.concatenate((near, far)), minlength=ports.ends.size)
     expect(linked.max() == 1)
     alone = np.flatnonzero(ports.up & (linked == 0) & (ports.ends % _MOST_PORTS > 0))
@@ -98,12 +101,12 @@ def _sections(text: str) -> Sections:
     return Sections(_told(nodes, ports, near, far), _unanswered(nodes, ports, alone), rest)
 
 
-def _marks(text: str) -> list[tuple[str, str, int, int]]:
+def _marks(text: str, told: Bytes, ends: Numbers) -> list[tuple[str, str, int, int]]:
     """Return where sections begin and end: START or END, the name, where the mark begins and where it has ended."""
-    first = _MARK.match("\n" + text[: text.index("\n")])
-    found = [(first, 1)] if first else []
-    found += [(each, 0) for each in _MARK.finditer(text)]
-    return [(each[1], each[2], each.start() - before, each.end() - before) for each, before in found]
+    begins = np.concatenate((np.zeros(1, np.int64), ends[:-1] + 1))
+    begins = begins[(told[begins] == ord("S")) | (told[begins] == ord("E"))]
+    found = [each for begin in begins.tolist() if (each := _MARK.match(text, begin))]
+    return [(each[1], each[2], each.start() - 1, each.end()) for each in found]
 
 
 def _section(text: str, marks: list[tuple[str, str, int, int]], name: str) -> _Section:
@@ -142,36 +145,53 @@ def _nodes(text: str, section: _Section) -> _Nodes:
     names, *others = zip(*found, strict=True)
     kinds, digits = others if kind < guid else others[::-1]
     known = {each: KINDS.get(each.strip(), "") for each in set(kinds)}
-    return _Nodes(list(map(str.strip, names)), list(map(known.__getitem__, kinds)), guids_of(digits))
+    return _Nodes(list(map(str.strip, names)), list(map(known.__getitem__, kinds)), Nodes(digits))
 
 
-def _ports(told: Bytes, section: _Section, known: Guids) -> _Ports:
+def _ports(table: Table, section: _Section, known: Nodes) -> _Ports:
     blocks = [
-        (node.guids(), port.numbers(_PORT_DIGITS), own.guids(), width.numbers(_WIDTH_DIGITS), *_state(speed, state))
-        for node, port, own, width, speed, state in _blocks(told, section, (*PORTS, *STATES))
+        (
+            *_own(node, own, known),
+            port.numbers(_PORT_DIGITS),
+            width.numbers(_WIDTH_DIGITS),
+            speed.numbers(_SPEED_DIGITS),
+            (state.ends - state.begins == 1) & (state.told[state.begins] == ord(UP)),
+        )
+        for node, port, own, width, speed, state in table.blocks(_columns(section, (*PORTS, *STATES)))
     ]
     expect(bool(blocks))
-    node, port, own, width, speed, up = (np.concatenate(each) for each in zip(*blocks, strict=True))
-    return _Ports(places(known, node) * _MOST_PORTS + port, own, width * _SPEEDS_END + speed, up)
+    node, own, port, width, speed, up = (np.concatenate(each) for each in zip(*blocks, strict=True))
+    return _Ports(node * _MOST_PORTS + port, own, width * _SPEEDS_END + speed, up)
 
 
-def _state(speed: Cells, state: Cells) -> tuple[Numbers, NDArray[np.bool]]:
-    return speed.numbers(_SPEED_DIGITS), (state.ends - state.begins == 1) & (state.told[state.begins] == ord(UP))
+def _own(node: Cells, port: Cells, known: Nodes) -> tuple[Numbers, Guids]:
+    """Return the node of each port, by its place, and the port's GUID: a switch's port has its node's."""
+    digits = node.digits()
+    places = known.places(digits)
+    guid = known.guids[places]
+    first, last = (port.digits() != digits).T
+    other = first | last
+    guid[other] = guids(port.told, port.begins[other] + 2)
+    return places, guid
 
 
-def _links(told: Bytes, section: _Section, known: Guids) -> tuple[Numbers, Numbers]:
+def _links(table: Table, section: _Section, known: Nodes) -> tuple[Numbers, Numbers]:
     """Return both ends of each link, as `_Ports` has them."""
     blocks = [
-        (one.guids(), port.numbers(_PORT_DIGITS), other.guids(), far_port.numbers(_PORT_DIGITS))
-        for one, port, other, far_port in _blocks(told, section, LINKS)
+        tuple(
+            known.places(node.digits()) * _MOST_PORTS + port.numbers(_PORT_DIGITS)
+            for node, port in (ends[:2], ends[2:])
+        )
+        for ends in table.blocks(_columns(section, LINKS))
     ]
     expect(bool(blocks))
-    one, port, other, far_port = (np.concatenate(each) for each in zip(*blocks, strict=True))
-    return places(known, one) * _MOST_PORTS + port, places(known, other) * _MOST_PORTS + far_port
+    near, far = (np.concatenate(each) for each in zip(*blocks, strict=True))
+    return near, far
 
 
-def _blocks(told: Bytes, section: _Section, titles: Sequence[str]) -> Iterator[list[Cells]]:
-    return Table(told, section.begin, section.end, section.width).blocks(_columns(section, titles))
+def _table(told: Bytes, ends: Numbers, section: _Section) -> Table:
+    first, last = np.searchsorted(ends, (section.begin, section.end))
+    return Table(told, section.begin, ends[first:last], section.width)
 
 
 def _told(nodes: _Nodes, ports: _Ports, near: Numbers, far: Numbers) -> FabricLinks:
@@ -185,14 +205,14 @@ def _told(nodes: _Nodes, ports: _Ports, near: Numbers, far: Numbers) -> FabricLi
     faces = list(map(partial(tuple.__new__, Face), zip(*told_of, digits_of(known), strict=True)))
     count = near.size
     rates, kinds = np.unique(ports.rates[near], return_inverse=True)
-    told = [_rate(*divmod(rate, _SPEEDS_END)) for rate in rates.tolist()]
     return FabricLinks(
         faces,
         face[:count].tolist(),
         number[:count].tolist(),
         face[count:].tolist(),
         number[count:].tolist(),
-        [told[kind] for kind in kinds.tolist()],
+        [_rate(*divmod(rate, _SPEEDS_END)) for rate in rates.tolist()],
+        kinds.tolist(),
     )
 
 

@@ -92,7 +92,9 @@ def by_columns(text: str) -> Discovery | None:
     links = ibnetdiscover_columns.links(text)
     if links is None:
         return None
-    return Discovery(links if AGGREGATION_NODE not in text else tuple(cables(list(links), text)), (), ())
+    if any(AGGREGATION_NODE in face.name for face in links.faces):
+        return Discovery(tuple(cables(list(links), text)), (), ())
+    return Discovery(links, (), ())
 
 
 def whole(found: Discovery) -> Discovery:

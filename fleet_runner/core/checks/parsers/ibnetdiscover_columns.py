@@ -13,12 +13,15 @@ from fleet_runner.core.checks.parsers.cell_columns import (
     SHORT,
     Bytes,
     Guids,
+    Nodes,
     Numbers,
     OtherwiseError,
+    all_told,
+    digits,
     digits_of,
     expect,
     guids,
-    guids_of,
+    line_ends,
     numbers,
     places,
     told_in,
@@ -46,7 +49,7 @@ def links(text: str) -> FabricLinks | None:
 def _links(text: str) -> FabricLinks:
     expect(text.endswith("\n") and "\r" not in text)
     told = told_in(text)
-    ends = np.flatnonzero(told == ord("\n"))
+    ends = line_ends(told)
     begins = np.concatenate((np.zeros(1, np.int64), ends[:-1] + 1))
     first = told[begins]
     rows, heads = first == ord("["), np.isin(first, [*b"SCR"])
@@ -56,11 +59,11 @@ def _links(text: str) -> FabricLinks:
     expect(rows.any() and len(found) == np.count_nonzero(heads))
     record = np.searchsorted(begins[heads], begins[rows]) - 1
     expect(record[0] >= 0)
-    letters, digits, told_names = zip(*found, strict=True)
-    node = guids_of(digits)
+    letters, told_digits, told_names = zip(*found, strict=True)
+    nodes = Nodes(told_digits)
     letter = np.frombuffer("".join(letters).encode(), np.uint8)
-    port, own, far, far_port = _rows(told, begins[rows], (letter, node))
-    guid = np.where(own == 0, node[record], own)
+    port, own, far, far_port = _rows(told, begins[rows], (letter, nodes))
+    guid = np.where(own == 0, nodes.guids[record], own)
     one, other = _paired(record * _MOST_PORTS + port, far * _MOST_PORTS + far_port)
     new = np.concatenate(([True], (record[1:] != record[:-1]) | (guid[1:] != guid[:-1])))
     face = np.cumsum(new) - 1
@@ -72,18 +75,22 @@ def _links(text: str) -> FabricLinks:
     faces = list(map(partial(tuple.__new__, Face), zip(*told_of, digits_of(guid[new]), strict=True)))
     rates = _rates(told, ends[rows][one])
     near, near_ports, far, far_ports = (each.tolist() for each in (face[one], port[one], face[other], port[other]))
-    return FabricLinks(faces, near, near_ports, far, far_ports, rates)
+    return FabricLinks(faces, near, near_ports, far, far_ports, *rates)
 
 
 def _passed_over(told: Bytes, begins: Numbers) -> bool:
     """Whether lines need not be read: blank ones, comments, and what a record says before its ports."""
-    left = begins[~np.isin(told[begins], [*b"\n#"])]
+    two = windows(told, 2)[begins]
+    first, second = two[:, 0], two[:, 1]
+    left = (first != ord("\n")) & (first != ord("#"))
     for word in _WORDS:
-        left = left[(windows(told, len(word))[left] != np.frombuffer(word, np.uint8)).any(axis=1)]
-    return not left.size
+        mine = begins[(first == word[0]) & (second == word[1])]
+        expect(all_told(told, mine, word))
+        left &= (first != word[0]) | (second != word[1])
+    return not left.any()
 
 
-def _rows(told: Bytes, at: Numbers, nodes: tuple[Bytes, Guids]) -> tuple[Numbers, Guids, Numbers, Numbers]:
+def _rows(told: Bytes, at: Numbers, nodes: tuple[Bytes, Nodes]) -> tuple[Numbers, Guids, Numbers, Numbers]:
     """Return each row's port, its own GUID, 0 for none, the record of the far end, and the port there."""
     port, at = _in_brackets(told, at)
     own = np.zeros(at.size, np.uint64)
@@ -92,10 +99,11 @@ def _rows(told: Bytes, at: Numbers, nodes: tuple[Bytes, Guids]) -> tuple[Numbers
     expect((told[at[has] + DIGITS + 1] == ord(")")).all() and own[has].all())
     at = at + has * (DIGITS + 2)
     for _ in range(_BLANKS):
-        at = at + np.isin(told[at], [*b" \t"])
+        here = told[at]
+        at = at + ((here == ord(" ")) | (here == ord("\t")))
     expect((told[at] == ord('"')).all() and (told[at + 2] == ord("-")).all())
     letters, known = nodes
-    far = places(known, guids(told, at + 3))
+    far = known.places(digits(told, at + 3))
     expect((letters[far] == told[at + 1]).all())
     at = at + 3 + DIGITS
     expect((told[at] == ord('"')).all())
@@ -120,10 +128,10 @@ def _paired(near: Numbers, far: Numbers) -> tuple[Numbers, Numbers]:
     return partner[second], second
 
 
-def _rates(told: Bytes, ends: Numbers) -> list[Rate]:
-    """Return the rates at the ends of lines."""
+def _rates(told: Bytes, ends: Numbers) -> tuple[list[Rate], list[int]]:
+    """Return the rates at the ends of lines, and which of them each has."""
     tails, kinds = words(told, ends - SHORT)
     found = [_RATE.fullmatch(tail) for tail in tails]
     rates = [(int(each[1]), each[2]) for each in found if each]
     expect(len(rates) == len(found))
-    return [rates[kind] for kind in kinds]
+    return rates, kinds
