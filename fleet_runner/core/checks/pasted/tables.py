@@ -130,7 +130,7 @@ def amd_smi(text: str, node: str) -> Part:
     del text
     return Part(
         "rocm-smi, amd-smi",
-        unsure=(f"rocm-smi and amd-smi are not read yet: of AMD's GPUs on {node} nothing is known",),
+        unsure=(f"rocm-smi and amd-smi are not read yet when pasted: of AMD's GPUs on {node} nothing is known",),
     )
 
 
