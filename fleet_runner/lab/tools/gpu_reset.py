@@ -1,7 +1,6 @@
 """`nvidia-smi --gpu-reset`: what waits for a reset is over with it; nothing else is, and no GPU in use is reset."""
 
 import sys
-from pathlib import Path
 from typing import Any
 
 from fleet_runner.lab import plan
@@ -27,7 +26,9 @@ def run(node: Node, gpus: list[int], args: list[str]) -> int:
         lines = [f"  GPU {address(gpu)}: In use by another client" for gpu in chosen]
         sys.stdout.write("\n".join(["The following GPUs could not be reset:", *lines]) + "\n")
         return OTHER
-    from fleet_runner.lab import hardware  # noqa: PLC0415  only what changes a node pays for it
+    from pathlib import Path  # noqa: PLC0415  only what changes a node pays for it
+
+    from fleet_runner.lab import hardware  # noqa: PLC0415  likewise
     from fleet_runner.lab.folder import Lab  # noqa: PLC0415  likewise
 
     with hardware.changing(Lab(Path(node.lab)), node.name) as state:
