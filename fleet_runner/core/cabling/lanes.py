@@ -7,7 +7,7 @@ otherwise, and is not compared.
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from fleet_runner.core.cabling.links import Link, Port, link
@@ -49,12 +49,14 @@ def numbered(told: Iterable[tuple[str, Link]]) -> dict[Link, Link]:
     return {each: lane for split in cables.values() for each, lane in zip(split, _numbered(split), strict=False)}
 
 
-def _numbered(split: Sequence[Link]) -> Iterator[Link]:
+def _numbered(split: Sequence[Link]) -> list[Link]:
     port = next((port for port in split[0] if all(port in each for each in split)), None)
     if port is None or len(split) not in LANES or not port.interface[-1:].isdecimal():
-        return
-    for at, each in enumerate(split, start=1):
-        yield link(each.b if each.a == port else each.a, Port(port.device, f"{port.interface}/{at}"))
+        return []
+    return [
+        link(each.b if each.a == port else each.a, Port(port.device, f"{port.interface}/{at}"))
+        for at, each in enumerate(split, start=1)
+    ]
 
 
 def paired(designed: Iterable[Link], ports: Collection[Port], seen: Collection[Link]) -> Paired:

@@ -114,7 +114,7 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
         gpu_bandwidth.behind training.disagreement training.slow cpu_stress.slow memory_bandwidth.low
         nccl_allreduce.wrong nccl_allreduce.slow allreduce.wrong allreduce.slow burn_in.rebooted
     """),
-    (_FABRIC_CONTEXT, "ib_write.slow ib_write.late network_speed.slow network_speed.retransmits"),
+    (_FABRIC_CONTEXT, "ib_write.slow ib_write.late ib_write_pair.slow network_speed.slow network_speed.retransmits"),
     (_STORAGE_CONTEXT, "disk_speed.error disk_speed.slow"),
     # Memory, processors, the bus, the kernel.
     (_NODE, """
@@ -160,7 +160,7 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
         cabling.replaced_hca cabling.replaced_switch cabling.degraded cabling.suspect cabling.symbol_errors
         fabric.symbol_errors fabric.bit_errors roce.mtu roce.pfc roce.trust roce.dscp roce.ecn roce.fec
         roce.symbol_errors roce.raw_errors roce.lossless_drops roce.drops roce.oversize roce.pause_storm
-        roce.paused roce.switch_setting roce.ends roce.watchdog roce.suspect
+        roce.paused roce.switch_setting roce.switch_drops roce.ends roce.watchdog roce.suspect paths.slow paths.none
     """),
     # Disks, file systems, file servers.
     (_STORAGE, """

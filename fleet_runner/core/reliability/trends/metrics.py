@@ -254,6 +254,8 @@ _TESTS: tuple[Metric, ...] = (
     ),
     Metric("rail_write", "ib_write", "rails.*.gbitps", "Gb/s", MEASURED, "low", 5, PORT,
            "how fast a rail writes to its neighbour", "active.ib_write.write_gbitps_min"),
+    Metric("pair_write", "ib_write_pair", "gbitps", "Gb/s", MEASURED, "low", 5, NODE,
+           "how fast a node writes to another one", "active.ib_write_pair.write_gbitps_min"),
     Metric("rail_latency", "ib_write", "rails.*.latency_us", "microseconds", MEASURED, "high", 0.5, PORT,
            "how long a write over a rail takes", "active.ib_write.latency_us_max"),
     Metric("network_speed", "network_speed", "gbitps", "Gb/s", MEASURED, "low", 1, NODE,
