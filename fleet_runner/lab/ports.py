@@ -16,7 +16,7 @@ GIVEN_AWAY = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
 def choose(count: int) -> list[int]:
-    """Return so many free ports, each another one.
+    """Return so many free ports, each another one; OSError where Linux has none left.
 
     They are of those that Linux gives to nobody by itself, where there are any: who was told a port uses it a moment
     later, and another program may connect to something meanwhile.
@@ -26,11 +26,15 @@ def choose(count: int) -> list[int]:
         for port in _candidates():
             if len(found) == count:
                 break
-            one = opened.enter_context(socket.socket())
+            one = socket.socket()
             try:
                 one.bind((HERE, port))
             except OSError:
+                one.close()
+                if not port:
+                    raise
                 continue
+            opened.enter_context(one)
             found.append(int(one.getsockname()[1]))
     return found
 

@@ -63,7 +63,7 @@ def test_every_check_of_gpus_is_answered_by_amds_tool_asked_once(node: Path) -> 
 def test_a_process_that_only_the_kernel_names_keeps_the_node_busy(node: Path) -> None:
     held = node / "root" / "sys/class/kfd/kfd/proc/4711"
     held.mkdir(parents=True)
-    (held / "pasid").write_text("32771\n")
+    (held / "vram_51140").write_text("4096\n")
     assert judged(node)["gpu_usage"].result.observed == {"in_use": True, "processes": 1}
 
 

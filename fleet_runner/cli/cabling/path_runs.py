@@ -241,8 +241,8 @@ def _came_to(test: PathTest) -> str:
 
 def _show(name: str, done: Sequence[PathTest], result: Result) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for title in ("FROM", "TO", "GB/S EACH WAY"):
-        table.add_column(title, overflow="fold", justify="right" if title.startswith("GB") else "left")
+    for title in ("FROM", "TO", "Gb/s EACH WAY"):
+        table.add_column(title, overflow="fold", justify="right" if title.startswith("Gb") else "left")
     for each in done:
         rate = f"{each.gbitps:.4g}" if each.gbitps is not None else "-"
         table.add_row(*(Text(printable(cell)) for cell in (f"{each.one}", f"{each.other}", rate)))

@@ -66,12 +66,15 @@ class PathTests:
 def path_tests(links: Iterable[Link], servers: Collection[str], idle: Collection[str]) -> PathTests:
     """Choose pairs of idle servers' ports. `links` are a fabric's designed links.
 
-    A link between two leaves (of an MLAG pair) is no way up, and not to be covered.
+    A link between two leaves (of an MLAG pair) is no way up, and not to be covered. Nor is one between two switches
+    that have all other neighbours in common: it is on no shortest way.
     """
     every = tuple(links)
     ends = _ends(every, servers)
     leaves = frozenset(ends)
-    goals = [each for each in every if not _inside(each, servers, leaves)]
+    up = [each for each in every if not _inside(each, servers, leaves)]
+    beside = {switch: frozenset(far) for switch, far in _graph(up).items()}
+    goals = [each for each in up if not _joins_twins(each, beside)]
     graph = _graph(goals)
     free = {leaf: mine for leaf, ports in ends.items() if (mine := [port for port in ports if port.device in idle])}
     search = _Search(graph, leaves, {leaf: free[leaf] for leaf in sorted(free, key=natural)}, set(goals))
@@ -97,6 +100,12 @@ def _ends(links: Iterable[Link], servers: Collection[str]) -> dict[str, list[Por
 def _inside(each: Link, servers: Collection[str], leaves: Collection[str]) -> bool:
     ends = (each.a.device, each.b.device)
     return any(end in servers for end in ends) or all(end in leaves for end in ends)
+
+
+def _joins_twins(each: Link, beside: Mapping[str, frozenset[str]]) -> bool:
+    one, other = each.a.device, each.b.device
+    shared = beside[one] - {other}
+    return bool(shared) and shared == beside[other] - {one}
 
 
 def _graph(links: Iterable[Link]) -> Graph:

@@ -53,7 +53,6 @@ PORTS: dict[str, dict[str, str]] = {
     "cisco.nxos.nxos": {
         "interfaces": "show interface | json",
         "pfc": "show interface priority-flow-control",
-        "errors": "show interface counters errors | json",
         "watchdog": "show queuing pfc-queue detail | json",
     },
     "dellemc.enterprise_sonic.sonic": {

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from fleet_runner.core.checks.check import Check, Code
+from fleet_runner.core.checks.check import OF_MAKER, Check, Code
 from fleet_runner.core.checks.evidence import Read, ReadKind
 from fleet_runner.core.checks.reads import READS
 from fleet_runner.core.checks.verdicts import Remedy
@@ -159,10 +159,17 @@ def _profile(check: Check) -> str:
 def _asked(check: Check, name: str, *, also: bool = False) -> InputRow:
     read = READS.get(name)
     if read is not None:
-        return InputRow(name, _how(read), read.seconds, also=also)
+        return InputRow(name, _how(read) + _of_makers(name), read.seconds, also=also)
     if check.job is not None:
         return InputRow(name, "the state of the job that it has the node run, and what that printed", None, also=also)
     return InputRow(name, "brought by the role that does the work", None, also=also)
+
+
+def _of_makers(name: str) -> str:
+    """Say what a read is of AMD's GPUs, where that is another one, or none of NVIDIA's."""
+    if instead := OF_MAKER["AMD"].get(name):
+        return f"; where AMD made the GPUs: {', '.join(_how(READS[each]) for each in instead)}"
+    return " (where AMD made the GPUs)" if name in OF_MAKER["NVIDIA"] else ""
 
 
 def _how(read: Read) -> str:

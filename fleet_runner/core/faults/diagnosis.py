@@ -82,9 +82,9 @@ TOGETHER = 2
 """GPUs that are at fault at once from which on what they share is a suspect too."""
 
 GPU_ASKS = (
-    "the output of nvidia-bug-report.sh, taken before the node is booted again",
-    "serial number, part number, VBIOS and driver version (gathered/nvidia-smi-xml.txt)",
-    "the Xid lines with their times (gathered/dmesg.txt), and the result of NVIDIA's field diagnostic",
+    "the output of the maker's report, NVIDIA's nvidia-bug-report.sh, taken before the node is booted again",
+    "serial number, part number, VBIOS and driver version (gathered/nvidia-smi-xml.txt or amd-smi-static.txt)",
+    "the driver's lines (Xids) with their times (gathered/dmesg.txt), and the result of the maker's field diagnostic",
 )
 
 ADVICE: tuple[Advice, ...] = (

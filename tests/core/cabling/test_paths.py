@@ -95,6 +95,20 @@ def test_a_cable_between_two_leaves_is_no_way_up() -> None:
     assert (tests.covered, tests.links) == (4, 4)
 
 
+def test_a_cable_between_two_spines_is_counted_only_where_it_is_a_way() -> None:
+    """It is where a leaf has but one of them."""
+    peer = link(Port("spine-0", "Ethernet300"), Port("spine-1", "Ethernet300"))
+    whole = fabric(2, 2, 2)
+    assert (planned((*whole, peer), 2).covered, planned((*whole, peer), 2).links) == (4, 4)
+    apart = tuple(each for each in whole if not {("leaf-0", "spine-1"), ("leaf-1", "spine-0")} & _devices(each))
+    tests = planned((*apart, peer), 2)
+    assert (tests.covered, tests.links) == (3, 3)
+
+
+def _devices(each: Link) -> set[tuple[str, str]]:
+    return {(each.a.device, each.b.device), (each.b.device, each.a.device)}
+
+
 def test_three_layers_are_covered_by_tests_between_pods() -> None:
     """Two pods of two leaves and two spines, and two cores over all: within a pod no core would be used."""
     links: list[Link] = []

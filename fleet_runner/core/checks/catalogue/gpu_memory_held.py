@@ -38,7 +38,8 @@ def _findings(gpu: Gpu, most: float, before: Earlier | None, expected: Expected)
     if not _idle(gpu) or gpu.used_mib is None or gpu.used_mib <= most:
         return
     then = before.again("held_mib", gpu.pci) if before else None
-    again = isinstance(then, int | float) and then > most
+    # Only NVIDIA's GPUs can be reset one by one here.
+    again = isinstance(then, int | float) and then > most and profile.gpu_maker(expected.profile) == "NVIDIA"
     yield about(expected.node, "gpu.memory_held", component(gpu))(
         message=f"{described(gpu, expected)} holds {gpu.used_mib:g} MiB though no process uses it, expected at most"
         f" {most:g}; a reset frees it",

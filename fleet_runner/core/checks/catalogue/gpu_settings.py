@@ -106,8 +106,14 @@ def _ecc(gpu: Gpu, section: Section, expected: Expected, unread: list[str]) -> I
         yield about(expected.node, "gpu.ecc", component(gpu))(
             message=f"the ECC of {described(gpu, expected)} {state}, expected {words}",
             remedy=Remedy.TRIAGE,
-            steps=(f"Set it (`nvidia-smi -i {gpu.pci} -e {int(wanted)}`), then reboot the node.",),
+            steps=(_ecc_set(gpu, expected, on=wanted),),
         )
+
+
+def _ecc_set(gpu: Gpu, expected: Expected, *, on: bool) -> str:
+    if profile.gpu_maker(expected.profile) == "AMD":
+        return f"Compare the driver's `ras_enable`, the BIOS and the firmware of GPU {gpu.pci} with another node's."
+    return f"Set it (`nvidia-smi -i {gpu.pci} -e {int(on)}`), then reboot the node."
 
 
 def _modes(gpu: Gpu, section: Section, expected: Expected, unread: list[str]) -> Iterator[Finding]:

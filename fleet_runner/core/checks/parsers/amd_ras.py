@@ -7,6 +7,7 @@ than the driver's limit (from ROCm 7.0.2 on); `bad-pages` lists them: retired, t
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers.amd_smi import Fields, address, count, gpus, index, is_partition, part, word
 
 MEMORY = "UMC"
@@ -41,9 +42,15 @@ class Errors:
 
 
 def parse(static: str, metric: str, bad_pages: str) -> tuple[Errors, ...]:
-    """Return the errors of each GPU, in the tool's order; EvidenceError where a report is none."""
+    """Return the errors of each GPU, in the tool's order; EvidenceError where `static` or `metric` is no report.
+
+    `bad_pages` only says more: where it is none, pages are not told.
+    """
     measured = {index(row, "metric"): row for row in gpus(metric, "metric")}
-    pages = {index(row, "bad-pages"): row for row in gpus(bad_pages, "bad-pages")}
+    try:
+        pages = {index(row, "bad-pages"): row for row in gpus(bad_pages, "bad-pages")}
+    except EvidenceError:
+        pages = {}
     return tuple(
         _errors(row, measured.get(index(row, "static"), {}), pages.get(index(row, "static"), {}))
         for row in gpus(static, "static")

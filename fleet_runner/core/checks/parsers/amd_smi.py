@@ -37,7 +37,8 @@ NOBODY = "No running processes detected"
 NO_GPU = "N/A"
 
 _NUMBER = re.compile(r"(-?[0-9]{1,15}(?:\.[0-9]{1,9})?)(?: [A-Za-z/%]{1,8})?", re.ASCII)
-_KFD = re.compile(r"/sys/class/kfd/kfd/proc/([0-9]{1,10})/", re.ASCII)
+_KFD = re.compile(r"/sys/class/kfd/kfd/proc/([0-9]{1,10})/(vram_|queues/)", re.ASCII)
+_INSTINCT = re.compile(r"(?:AMD Instinct )?(MI[0-9]{3}[A-Z]?)(?:-O| OAM)?", re.ASCII)
 
 
 def gpus(text: str, command: str) -> list[dict[str, Any]]:
@@ -105,8 +106,8 @@ def is_partition(row: Fields) -> bool:
     return (count(part(row, "partition").get("partition_id")) or 0) > 0
 
 
-def parse(static: str, metric: str, process: str, kfd: Sequence[str] = ()) -> Report:
-    """Read the three reports as one; `kfd` are the files of processes that hold the compute driver (sysfs).
+def parse(static: str, metric: str, process: str, kfd: Mapping[str, str | None] | None = None) -> Report:
+    """Read the three reports as one; `kfd` are sysfs's files of processes with memory or queues of a GPU.
 
     What uses a part of a GPU that is split uses the GPU. A process that only the driver names is on the first GPU.
 
@@ -125,13 +126,13 @@ def parse(static: str, metric: str, process: str, kfd: Sequence[str] = ()) -> Re
     for row in rows:
         parts.setdefault(address(row)[:-2], []).append(row)
     known = {pid for pids in listed.values() if pids for pid in pids}
-    holders = sorted({int(held[1]) for path in kfd if (held := _KFD.match(path))} - known)
+    holders = sorted(_holders(kfd or {}) - known)
     found: list[Gpu] = []
     for group in parts.values():
         whole = [row for row in group if not is_partition(row)]
         if len(whole) != 1:
             raise EvidenceError(f"amd-smi static describes {len(whole)} GPUs at {address(group[0])}; read it again")
-        numbers = [index(row, "static") for row in group]
+        numbers = [index(row, "static") for row in (*whole, *(row for row in group if row is not whole[0]))]
         told = [listed.get(each) for each in numbers]
         pids = None if None in told else tuple(sorted({pid for each in told for pid in each or ()}))
         if pids is not None and not found:
@@ -139,6 +140,12 @@ def parse(static: str, metric: str, process: str, kfd: Sequence[str] = ()) -> Re
         found.append(_gpu(whole[0], [measured[each] for each in numbers], pids))
     driver = {word(part(row, "driver").get("version", part(row, "driver").get("driver_version"))) for row in rows}
     return Report(tuple(found), len(found), {}, driver=driver.pop() if len(driver) == 1 else None)
+
+
+def _holders(kfd: Mapping[str, str | None]) -> set[int]:
+    """Return processes that have memory or a queue; one that merely watches the GPUs has neither."""
+    found = [(held, text) for path, text in kfd.items() if (held := _KFD.match(path))]
+    return {int(held[1]) for held, text in found if held[2] != "vram_" or (text or "").strip() != "0"}
 
 
 def _pids(row: Fields) -> tuple[int, ...] | None:
@@ -166,7 +173,7 @@ def _gpu(row: Fields, measured: Sequence[Fields], pids: tuple[int, ...] | None) 
     return Gpu(
         pci=address(row),
         uuid=None,
-        model=word(part(row, "asic").get("market_name")) or "",
+        model=_model(word(part(row, "asic").get("market_name")) or ""),
         serial=word(board.get("product_serial")),
         vbios=word(bios.get("version")),
         lost=False,
@@ -186,6 +193,12 @@ def _gpu(row: Fields, measured: Sequence[Fields], pids: tuple[int, ...] | None) 
     )
 
 
+def _model(told: str) -> str:
+    """Return a name in one spelling: releases write "AMD Instinct MI300X", "MI300X" and "MI300X-O" for one GPU."""
+    found = _INSTINCT.fullmatch(told)
+    return f"AMD Instinct {found[1]}" if found else told
+
+
 def _thermals(row: Fields, metric: Fields) -> Thermals:
     limit, now, slow = part(row, "limit"), part(metric, "temperature"), part(metric, "throttle")
     core = figure(now.get("hotspot"))
@@ -200,8 +213,8 @@ def _thermals(row: Fields, metric: Fields) -> Thermals:
 
 
 def _margin(limit: Any, now: float | None) -> float | None:
-    most = figure(limit)
-    return None if most is None or now is None else most - now
+    most = figure(limit)  # 0 where the GPU's firmware tells no limit
+    return most - now if most is not None and most > 0 and now is not None else None
 
 
 def _link(row: Fields, metric: Fields) -> Link:

@@ -31,6 +31,11 @@ READS = (
     Read(
         "amd_smi_xgmi_metric", ReadKind.COMMAND, ("amd-smi", "xgmi", "-m", "--json"), seconds=60.0, max_bytes=400_000
     ),
-    # Processes that hold AMD's compute driver, as the kernel itself knows them.
-    Read("kfd_processes", ReadKind.FILES, ("/sys/class/kfd/kfd/proc/*/pasid",), seconds=5.0),
+    # Who has memory or a queue of an AMD GPU, as the kernel itself knows it.
+    Read(
+        "kfd_processes",
+        ReadKind.FILES,
+        ("/sys/class/kfd/kfd/proc/*/vram_*", "/sys/class/kfd/kfd/proc/*/queues/*/gpuid"),
+        seconds=5.0,
+    ),
 )

@@ -24,8 +24,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     """Look at bad pages first; errors that the driver has dealt with are counted."""
     static, metric = text_of(readings["amd_smi_static"]), text_of(readings["amd_smi_metric"])
     pages = readings.get("amd_smi_bad_pages")
-    listed = pages.text if pages is not None and pages.rc == 0 else "[]"
-    gpus = amd_ras.parse(static, metric, listed)
+    gpus = amd_ras.parse(static, metric, pages.text if pages is not None and pages.rc == 0 else "")
     findings = [finding for gpu in gpus for finding in _findings(gpu, expected)]
     unread = [f"GPU {gpu.pci} counts no errors of its memory; is its ECC on?" for gpu in gpus if not gpu.told]
     observed = {

@@ -39,7 +39,7 @@ def is_amd(readings: Readings) -> bool:
 
 def _of_amd(readings: Readings) -> nvidia_smi.Report:
     static, metric, process = (text_of(readings[f"amd_smi_{each}"]) for each in ("static", "metric", "process"))
-    return amd_smi.parse(static, metric, process, tuple(files.parse(readings["kfd_processes"].text)))
+    return amd_smi.parse(static, metric, process, files.parse(readings["kfd_processes"].text))
 
 
 def answering(readings: Readings) -> tuple[nvidia_smi.Gpu, ...]:

@@ -8,8 +8,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from fleet_runner.core.checks import check
 from fleet_runner.core.checks.catalogue import CHECKS
-from fleet_runner.core.checks.check import run
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
 from fleet_runner.core.checks.verdicts import Result
 from tests.core.checks.catalogue.judging import DMESG, NODE, READ_AT, documented
@@ -146,12 +146,18 @@ def texts(found: Mapping[str, list[dict[str, Any]]], *, rocm: int = 7, kfd: tupl
         written["amd_smi_xgmi"] = {"link_status": found["amd_smi_xgmi"]}
         written["amd_smi_xgmi_metric"] = {"xgmi_metric": [found["amd_smi_xgmi_metric"]]}
     answers = {name: json.dumps(value, indent=4) for name, value in written.items()}
-    answers["kfd_processes"] = json.dumps({f"/sys/class/kfd/kfd/proc/{pid}/pasid": "32771\n" for pid in kfd})
+    answers["kfd_processes"] = json.dumps({f"/sys/class/kfd/kfd/proc/{pid}/vram_51140": "4096\n" for pid in kfd})
     return answers | {"dmesg": DMESG}
 
 
-def judged(name: str, answers: Mapping[str, str], rc: int = 0, profile: Mapping[str, Any] = PROFILE) -> Result:
+def judged(
+    name: str,
+    answers: Mapping[str, str],
+    rc: int = 0,
+    profile: Mapping[str, Any] = PROFILE,
+    run: Mapping[str, Any] | None = None,
+) -> Result:
     """Run a check over what a node with AMD's GPUs answered."""
-    expected = Expected(NODE, profile, DEVICE, run={"id": 1, "since": 1_740_821_000.0})
+    expected = Expected(NODE, profile, DEVICE, run={"id": 1, "since": 1_740_821_000.0, **(run or {})})
     readings = {read: Reading(read, ReadEnd.OK, text, rc=rc, at=READ_AT) for read, text in answers.items()}
-    return documented(CHECKS[name], run(CHECKS[name], readings, expected))
+    return documented(CHECKS[name], check.run(CHECKS[name], readings, expected))

@@ -139,8 +139,8 @@ def _slow_links(found: Rows) -> None:
         ("gpu_settings", _driver, "gpu.driver", Remedy.REFLASH),
         ("gpu_settings", _ecc, "gpu.ecc", Remedy.TRIAGE),
         ("gpu_settings", _split, "gpu.compute_partition", Remedy.WATCH),
-        ("xgmi", _down, "xgmi.down", Remedy.REBOOT),
-        ("xgmi", _slow_links, "xgmi.slow", Remedy.REBOOT),
+        ("xgmi", _down, "xgmi.down", Remedy.WATCH),
+        ("xgmi", _slow_links, "xgmi.slow", Remedy.WATCH),
     ],
 )
 def test_a_fault_is_one_finding_with_its_remedy(name: str, change: Change, code: str, remedy: Remedy) -> None:
@@ -241,6 +241,65 @@ def test_links_that_are_not_listed_are_unknown_and_not_down() -> None:
     result = judged("xgmi", texts(found))
     assert result.verdict is Verdict.UNKNOWN
     assert "lists 2 links of GPU 0000:25:00.0, expected 7" in result.message
+
+
+def test_a_gpu_of_which_no_link_is_told_up_is_unknown() -> None:
+    """Releases of ROCm call the links of a whole fleet down."""
+    found = rows()
+    for row in found["amd_smi_xgmi"]:
+        row["link_status"] = ["SELF", *["D"] * 7]
+    result = judged("xgmi", texts(found))
+    assert (result.verdict, result.findings) == (Verdict.UNKNOWN, ())
+    assert "says of no link of GPU 0000:05:00.0 that it is up" in result.message
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "used"),
+    [
+        ("vram_51140", "4096", True),
+        ("vram_51140", "0", False),
+        ("pasid", "32771", False),
+        ("queues/0/gpuid", "1", True),
+    ],
+)
+def test_who_only_watches_gpus_uses_none(path: str, text: str, used: bool) -> None:
+    kfd = json.dumps({f"/sys/class/kfd/kfd/proc/4711/{path}": f"{text}\n"})
+    assert judged("gpu_usage", texts(rows()) | {"kfd_processes": kfd}).observed["in_use"] is used
+
+
+@pytest.mark.parametrize("told", ["MI300X", "MI300X-O", "AMD Instinct MI300X OAM", amd.MODEL])
+def test_a_model_is_the_same_in_each_releases_spelling(told: str) -> None:
+    found = rows()
+    for row in found["amd_smi_static"]:
+        row["asic"]["market_name"] = told
+    assert judged("parts_gpu", texts(found)).verdict is Verdict.PASS
+
+
+def test_a_limit_of_nothing_is_none() -> None:
+    """Firmware that knows no limit says 0."""
+    found = rows()
+    for row in found["amd_smi_static"]:
+        row["limit"] |= {
+            "slowdown_hotspot_temperature": quantity(0, "C"),
+            "slowdown_vram_temperature": quantity(0, "C"),
+        }
+    assert judged("gpu_thermals", texts(found)).verdict is Verdict.UNKNOWN
+
+
+def test_bad_pages_that_are_no_report_leave_the_errors_told() -> None:
+    assert judged("gpu_errors", texts(rows()) | {"amd_smi_bad_pages": "x"}).verdict is Verdict.PASS
+
+
+def test_what_asks_for_a_reset_of_nvidias_gpus_is_watched_here_and_ecc_has_its_own_steps() -> None:
+    found = rows()
+    found["amd_smi_metric"][2]["mem_usage"]["used_vram"] = quantity(9000, "MB")
+    found["amd_smi_static"][2]["ras"]["ecc_block_state"]["UMC"] = "DISABLED"
+    before = {"gpu_memory_held": {"at": 1.0, "observed": {"held_mib": {amd.pci(2): 9000}}}}
+    held = PROFILE | {"gpu_memory_held": {"idle_mib_max": 1024}}
+    (finding,) = judged("gpu_memory_held", texts(found), profile=held, run={"before": before}).findings
+    assert finding.remedy is Remedy.WATCH
+    (finding,) = judged("gpu_settings", texts(found)).findings
+    assert "ras_enable" in finding.steps[0]
 
 
 def test_a_gpu_that_keeps_its_figures_to_itself_is_unknown() -> None:

@@ -27,15 +27,12 @@ def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
     phys = optional(said.get("phy"), "show interfaces phy detail").get("interfacePhyStatuses")
     watched = optional(said.get("watchdog"), "show priority-flow-control counters watchdog").get("interfaces")
     for name, port in objects(json_object(said["interfaces"], "show interfaces").get("interfaces")):
-        counted, fec = port.get("interfaceCounters"), _fec(phys.get(name) if isinstance(phys, dict) else None)
-        detail = counted.get("inputErrorsDetail") if isinstance(counted, dict) else None
-        symbols = count(detail.get("symbolErrors")) if isinstance(detail, dict) else None
-        lost = _lost(fec)
+        fec = _fec(phys.get(name) if isinstance(phys, dict) else None)
         found[name] = SwitchPort(
             mbps=(count(port.get("bandwidth")) or 0) // 1_000_000 or None,
             mtu=count(port.get("mtu")),
             fec=ENCODINGS.get(str(fec.get("encoding")), "") if port.get("interfaceStatus") == "connected" else "",
-            counts=known({UNCORRECTED: symbols if lost is None else lost, STORMS: _storms(watched, name)}),
+            counts=known({UNCORRECTED: _lost(fec), STORMS: _storms(watched, name)}),
         )
     return found
 

@@ -1,4 +1,4 @@
-"""Cisco NX-OS: `show interface | json`, PFC as a table, symbol errors, and queues that the PFC watchdog shut.
+"""Cisco NX-OS: `show interface | json`, PFC as a table, and queues that the PFC watchdog shut.
 
 PFC's "VL bmap" is hexadecimal, a bit for each priority; in mode "Auto" DCBX decides. What a port does that is down
 says nothing of its settings.
@@ -16,7 +16,6 @@ from fleet_runner.core.checks.parsers.neighbours.heard import entries, get, hold
 from fleet_runner.core.checks.parsers.port_states.port import (
     STORM_DROPS,
     STORMS,
-    UNCORRECTED,
     SwitchPort,
     known,
     mbps,
@@ -41,11 +40,10 @@ def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
     if not rows:
         raise EvidenceError("show interface | json names no port, expected them below 'TABLE_interface'")
     pfc = _pfc(said.get("pfc", ""))
-    symbols = _symbols(optional(said.get("errors"), "show interface counters errors"))
     storms, dropped = _watchdog(optional(said.get("watchdog"), "show queuing pfc-queue detail"))
     found: dict[str, SwitchPort] = {}
     for place, row in rows.items():
-        counts = known({UNCORRECTED: symbols.get(place), STORMS: storms.get(place), STORM_DROPS: dropped.get(place)})
+        counts = known({STORMS: storms.get(place), STORM_DROPS: dropped.get(place)})
         port = SwitchPort(mtu=whole(row.get("eth_mtu")), counts=counts)
         if row.get("state") == "up":
             on, agreed = pfc.get(place, (None, False))
@@ -75,12 +73,6 @@ def _pfc(text: str) -> dict[str, tuple[frozenset[int], bool]]:
             on = bits if row[3] == "On" else 0
             found[row[1]] = frozenset(each for each in range(PRIORITIES) if on >> each & 1), row[2] == "Auto"
     return found
-
-
-def _symbols(root: object) -> dict[str, int]:
-    """Return symbol errors; a port has several rows, one for each table of a person's."""
-    told = ((place, whole(row.get("eth_symbol_err"))) for place, row in _rows(root, "interface", "interface"))
-    return {place: symbols for place, symbols in told if symbols is not None}
 
 
 def _watchdog(root: object) -> tuple[Counter[str], Counter[str]]:
