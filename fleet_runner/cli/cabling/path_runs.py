@@ -69,7 +69,7 @@ def _ending(found: Iterable[Result]) -> Exit:
     every = list(found)
     if any(each.verdict is Verdict.FAIL for each in every):
         return Exit.NO
-    if any(each.verdict is not Verdict.PASS for each in every):
+    if any(each.verdict is not Verdict.PASS and each.observed.get("tests") for each in every):
         return Exit.TROUBLE
     return Exit.NO if any(each.observed["uncovered"] for each in every) else Exit.OK
 
@@ -112,10 +112,20 @@ class _Run:
             ends = (pair.one.device, pair.other.device)
             mine: list[Line] = [line for line in lines if line.node in ends and not isinstance(line, Progress)]
             why = "; ".join(f"{name}: {busy[name]}" for name in ends if name in busy)
-            test = _test(pair, mine, why, said)
+            test = _test(pair, mine, why, said)._replace(kind=self._kind(pair))
             self.done.append(test)
             self.lines.append(mine)
             errors.print(printable(f"{what}: {test.named}: {_came_to(test)}"), markup=False, soft_wrap=True)
+
+    def _kind(self, pair: Pair) -> str:
+        """Return what the ports of a pair are."""
+        found = {
+            each.kind
+            for port in (pair.one, pair.other)
+            for each in self.fleet.devices[port.device].interfaces
+            if each.name == port.interface
+        }
+        return ", ".join(sorted(found))
 
     def _played(self, pairs: Sequence[Pair], what: str) -> tuple[list[Line], str]:
         """Have pairs write; return what was told of the nodes, and what Ansible said where it failed."""

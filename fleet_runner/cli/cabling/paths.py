@@ -146,9 +146,10 @@ def _unable(fleet: "Fleet", name: str, healthy: profile.Profile) -> str:
     """Say what a node lacks to take part in a test; "" where it lacks nothing."""
     if not profile.has(healthy, SECTION):
         return f"its device type's profile has no {SECTION}; give it one, {{}} will do without a pass mark"
-    if not fleet.devices[name].primary_address:
+    address = fleet.devices[name].primary_address
+    if not address:
         return "the source of truth knows no primary address of it"
-    return ""
+    return "its primary address is IPv6, and perftest meets by IPv4; give it an IPv4 one" if ":" in address else ""
 
 
 def _is_bmcs(fleet: "Fleet", device: str, name: str) -> bool:

@@ -207,7 +207,7 @@ def test_nodes_whose_profile_does_not_ask_for_it_are_not_loaded(
 ) -> None:
     (tmp_path / "inventory" / "group_vars" / "device_type_hgx.yml").write_text("fleet_profile: {}\n")
     said = typed("cabling", "paths", "--run")
-    assert (said.code, plays.asked) == (3, [])
+    assert (said.code, plays.asked) == (1, [])
     assert "its device type's profile has no active.ib_write_pair" in " ".join(said.err.split())
     assert "no pair was tested" in said.words
     assert typed("cabling", "paths").code == 0
@@ -236,3 +236,13 @@ def test_json_has_plan_and_answer(typed: Type, plays: Plays, store: Store) -> No
     told = json.loads(said.out)[FABRIC]
     assert (said.code, told["covered"], told["result"]["verdict"]) == (0, 4, "PASS")
     assert told["result"]["observed"]["tests"][0]["gbitps"] == 391.0
+
+
+def test_nodes_that_meet_by_ipv6_alone_are_not_loaded(
+    typed: Type, plays: Plays, store: Store, tmp_path: Path
+) -> None:
+    site = tmp_path / "site" / "devices.yml"
+    site.write_text(site.read_text().replace("192.0.2.1", "2001:db8::1"))
+    said = typed("cabling", "paths", "--run")
+    assert (said.code, plays.asked) == (1, [])
+    assert "its primary address is IPv6, and perftest meets by IPv4" in " ".join(said.err.split())

@@ -79,7 +79,11 @@ def test_under_slurm_a_test_is_work_of_its_own() -> None:
 
 def test_whose_work_counts_is_told_by_names_and_by_what_all_work_on_gpus_holds() -> None:
     way = active.gives_way(["slurmstepd"], ["our-exporter"], ["nvidia.com/gpu"])
-    assert (way["devices"], way["names"], way["ignored"][-1]) == (["/dev/nvidia-uvm"], ["slurmstepd"], "our-exporter")
+    assert (way["devices"], way["names"], way["ignored"][-1]) == (
+        ["/dev/nvidia-uvm", "/dev/kfd"],
+        ["slurmstepd"],
+        "our-exporter",
+    )
     assert way["resources"] == ["nvidia.com/gpu"]
 
 

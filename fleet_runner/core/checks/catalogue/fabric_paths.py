@@ -4,19 +4,18 @@ A speed names no cable: a test has many flows, and nobody outside the switches k
 what is common to slow pairs, and to no fast one, is called suspect and no more.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import median
 
-from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling.explain import some
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import path_tests
 from fleet_runner.core.checks.parsers.path_tests import PathTest
-from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 
 NAME = "fabric_paths"
 
@@ -43,7 +42,11 @@ def judge(readings: Readings, expected: Expected) -> Result:
     """FAIL for slow pairs, and where two agree that there is no way; UNKNOWN for a pair that came to nothing."""
     told = path_tests.parse(text_of(readings["path_tests"]))
     if not told.tests:
-        raise EvidenceError("no pair was tested; fleet-runner cabling paths says which nodes are idle")
+        nothing = {"links": told.links, "covered": 0, "uncovered": dict(told.uncovered), "tests": []}
+        if not told.links:
+            return Result(NAME, Verdict.PASS, "no link between switches is there to be tested", observed=nothing)
+        why = "no pair was tested; fleet-runner cabling paths says which nodes are idle"
+        return Result(NAME, Verdict.UNKNOWN, why, observed=nothing)
     measured = [each for each in told.tests if each.gbitps is not None]
     bad = slow(told.tests)
     fast = [each for each in measured if each not in bad]
@@ -68,10 +71,15 @@ def judge(readings: Readings, expected: Expected) -> Result:
 
 
 def slow(tests: Sequence[PathTest]) -> list[PathTest]:
-    """Return the tests below their mark; without one, below a share of the median of all, if there are enough."""
-    rates = [each.gbitps for each in tests if each.gbitps is not None]
-    usual = median(rates) * MEDIAN_SHARE if len(rates) >= LEAST_PAIRS else 0.0
-    return [each for each in tests if each.gbitps is not None and each.gbitps < least(each, usual)]
+    """Return the tests below their mark; without one, below a share of their kind's median, if there are enough."""
+    rates: dict[str, list[float]] = defaultdict(list)
+    for each in tests:
+        if each.gbitps is not None:
+            rates[each.kind].append(each.gbitps)
+    usual = {kind: median(mine) * MEDIAN_SHARE for kind, mine in rates.items() if len(mine) >= LEAST_PAIRS}
+    return [
+        each for each in tests if each.gbitps is not None and each.gbitps < least(each, usual.get(each.kind, 0.0))
+    ]
 
 
 def least(test: PathTest, usual: float) -> float:
@@ -82,7 +90,8 @@ def least(test: PathTest, usual: float) -> float:
 def _rates(measured: Sequence[PathTest]) -> str:
     if not measured:
         return "none of which measured anything"
-    unjudged = len(measured) < LEAST_PAIRS and any(each.mark is None for each in measured)
+    kinds = Counter(each.kind for each in measured)
+    unjudged = any(each.mark is None and kinds[each.kind] < LEAST_PAIRS for each in measured)
     why = (
         f"no pass mark is given, and fewer than {LEAST_PAIRS} pairs are not compared" if unjudged else "none is slow"
     )
@@ -113,7 +122,7 @@ def _finding(tests: Sequence[PathTest], suspected: Parts, fabric: str) -> Findin
     rates = sorted(each.gbitps or 0.0 for each in tests)
     span = " to ".join(dict.fromkeys(f"{rate:.4g}" for rate in (rates[0], rates[-1])))
     marks = sorted({each.mark for each in tests if each.mark is not None})
-    expected = f"{marks[0]:g} or more" if marks else f"{MEDIAN_SHARE:.0%} of the median of all pairs"
+    expected = f"{marks[0]:g} or more" if marks else f"{MEDIAN_SHARE:.0%} of the median of pairs with such ports"
     leaves = sorted({leaf for each in tests for leaf in each.leaves})
     who = " and ".join(leaves) if len(leaves) == len(("one", "other")) else "all slow pairs"
     pairs = some(each.named for each in tests)

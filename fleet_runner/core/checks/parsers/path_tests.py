@@ -2,7 +2,7 @@
 
 Shape: {"path_tests": [{"from": [device, interface], "to": [device, interface], "leaves": [leaf, leaf], "flows": 12,
 "ways": [[device, interface, device, interface]], "gbitps": number or null, "mark": number or null, "apart": text,
-"untold": text}], "links": number, "uncovered": {link: why}}.
+"untold": text, "kind": text}], "links": number, "uncovered": {link: why}}.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,6 +23,7 @@ class PathTest(NamedTuple):
 
     `gbitps` is of one way, None where nothing was measured: then `apart` says how the adapters did not reach each
     other, or `untold` why it is not known. `mark` is the least that passes, None where the profile gives none.
+    `kind` is what its ports are ("400gbase-x-qsfp112"): only pairs of one kind are compared.
     """
 
     one: Port
@@ -34,6 +35,7 @@ class PathTest(NamedTuple):
     mark: float | None
     apart: str = ""
     untold: str = ""
+    kind: str = ""
 
     @property
     def nodes(self) -> frozenset[str]:
@@ -70,6 +72,7 @@ def _row(test: PathTest) -> dict[str, Any]:
         "mark": test.mark,
         "apart": test.apart[:LONGEST],
         "untold": test.untold[:LONGEST],
+        "kind": test.kind,
     }
 
 
@@ -102,6 +105,7 @@ def _test(row: dict[str, Any]) -> PathTest:
         number(row.get("mark")),
         str(row.get("apart") or ""),
         str(row.get("untold") or ""),
+        str(row.get("kind") or ""),
     )
 
 

@@ -24,6 +24,9 @@ _DEEPEST = 8
 _DIGITS = {10: 1.0, 13: 1e3, 16: 1e6, 19: 1e9}
 """How many of its parts a second has, by the digits of a time since 1970."""
 
+_LATEST = 253_402_300_800.0
+"""The first second of the year 10000, which no clock has."""
+
 _JSON = re.compile(r"[\ufeff\s]*(?:\{|\[\s*[{\[])")
 _TITLES = re.compile(r"\A\ufeff?(?P<titles>[^\n{\[]{4,2000})\n", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,254}", re.ASCII)
@@ -154,13 +157,19 @@ def _at(value: Any) -> float | None:
     """Return seconds since 1970; None for what is no time."""
     said = str(value).strip() if isinstance(value, str | int | float) else ""
     digits = said.partition(".")[0]
-    if digits.isdecimal() and len(digits) in _DIGITS:
-        return float(said) / _DIGITS[len(digits)]
     try:
-        found = datetime.fromisoformat(said)
+        if digits.isdecimal() and len(digits) in _DIGITS:
+            at = float(said) / _DIGITS[len(digits)]
+        else:
+            found = _moment(said)
+            at = (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return at if 0 <= at < _LATEST else None
+
+
+def _moment(said: str) -> datetime:
+    try:
+        return datetime.fromisoformat(said)
     except ValueError:
-        try:
-            found = datetime.strptime(said, "%b %d, %Y @ %H:%M:%S.%f").replace(tzinfo=UTC)
-        except ValueError:
-            return None
-    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
+        return datetime.strptime(said, "%b %d, %Y @ %H:%M:%S.%f").replace(tzinfo=UTC)

@@ -98,7 +98,28 @@ def test_without_a_mark_a_pair_far_below_the_median_of_five_is_slow(rates: list[
     tests = [pair((2 * at, 2 * at + 1), (1, 2), rate, mark=None) for at, rate in enumerate([low, *rates])]
     assert slow(tests) == tests[:1]
     assert slow(tests[:4]) == []
-    assert "expected 80% of the median of all pairs" in answer(*tests).message
+    assert "expected 80% of the median of pairs with such ports" in answer(*tests).message
+
+
+def test_ports_of_another_type_are_not_compared() -> None:
+    """A 100 Gb/s port is no slow one of 400."""
+    fast = [pair((2 * at, 2 * at + 1), (1, 2), mark=None, kind="400gbase-x-osfp") for at in range(5)]
+    other = pair((20, 21), (1, 2), 97.0, mark=None, kind="100gbase-x-qsfp28")
+    result = answer(*fast, other)
+    assert result.verdict is Verdict.PASS
+    assert "fewer than 5 pairs are not compared" in result.message
+
+
+def test_where_no_pair_was_tested_it_is_told_what_is_not_covered() -> None:
+    result = answer(leaf="no node at leaf-5 is idle")
+    assert (result.verdict, result.observed["uncovered"]) == (Verdict.UNKNOWN, {"leaf": "no node at leaf-5 is idle"})
+    assert "no pair was tested" in result.message
+
+
+def test_a_fabric_without_links_between_switches_passes() -> None:
+    told = written(PathsTold((), 0, {}))
+    result = judged("fabric_paths", {"path_tests": json.dumps(told)}, Expected(FABRIC))
+    assert (result.verdict, result.observed["links"]) == (Verdict.PASS, 0)
 
 
 def test_few_pairs_without_a_mark_are_not_judged_by_their_speed_and_that_is_said() -> None:

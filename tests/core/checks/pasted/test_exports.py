@@ -91,6 +91,20 @@ def test_what_an_entry_does_not_tell_is_not_made_up(entry: dict[str, Any], line:
     assert exports.told(json.dumps(entry)) == f"{line}\n"
 
 
+@pytest.mark.parametrize(
+    "at",
+    [
+        "1234567890.1.2",
+        "1234567890.abc",
+        "9999-12-31T23:59:59-23:59",
+        "0001-01-01T00:00:00+14:00",
+        "1960-01-01T00:00:00Z",
+    ],
+)
+def test_a_time_that_no_clock_has_is_none(at: str) -> None:
+    assert exports.told(json.dumps({"message": MESSAGE, "timestamp": at})) == f"{MESSAGE}\n"
+
+
 def test_entries_stand_in_the_order_in_which_they_were_written() -> None:
     """Most stores give the newest first; a reset or a boot ends what came before it."""
     rows = [["2024-11-28T02:11:05Z", "b"], ["2024-11-28T02:11:04Z", "a"]]

@@ -92,6 +92,13 @@ def begins(text: str) -> bool:
 
 def read(text: str) -> Heard:
     """Return what one device hears; EvidenceError says what was found and what expected."""
+    try:
+        return _read(text)
+    except RecursionError:
+        raise EvidenceError(f"it is JSON within JSON without end, expected {FORMS}") from None
+
+
+def _read(text: str) -> Heard:
     root = _json_alone(text)
     if root is not None:
         return _told(root, text)

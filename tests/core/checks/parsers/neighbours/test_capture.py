@@ -246,3 +246,10 @@ def test_many_of_anything_do_not_hold_a_reader_up(text: str) -> None:
             reader(text * 20_000)
         with suppress(EvidenceError):
             reader(f"{text}\n" * 20_000)
+
+
+def test_json_within_json_without_end_is_refused() -> None:
+    """Just below where Python itself stops reading."""
+    for depth in range(900, 1000, 3):
+        with pytest.raises(EvidenceError):
+            read('{"eth":' * depth + "{}" + "}" * depth)
