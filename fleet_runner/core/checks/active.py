@@ -20,8 +20,8 @@ LATE_SHARE, LATE_SECONDS = 0.5, 600.0
 """How much longer than asked for a test may take before it is ended: by half, and by ten minutes at least."""
 
 DEVICES = ("/dev/nvidia-uvm", "/dev/kfd")
-"""What every process holds open that computes on a GPU of NVIDIA or AMD. NVIDIA's monitoring (NVML) opens /dev/nvidia0
-as well, not this; AMD's may open /dev/kfd, and is then to be named."""
+"""What every process holds open that computes on a GPU of NVIDIA or AMD. NVIDIA's monitoring (NVML) opens
+/dev/nvidia0 as well, not this; AMD's may open /dev/kfd, and is then to be named."""
 
 WATCHERS = (
     "nv-hostengine",
