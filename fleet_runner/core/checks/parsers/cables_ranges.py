@@ -82,14 +82,14 @@ def spread(rows: Sequence[Filled], ends: Sequence[int], name: str) -> Spread:
     """
     if not _hints("\t".join(chain.from_iterable(map(itemgetter(1), rows)))):
         return Spread([*rows], {})
-    kinds = _kinds(rows, (ends[1], ends[3]))
+    kinds = _kinds(rows, ends, name)
     found: list[Filled] = []
     splits: dict[int, str] = {}
     for number, row in rows:
         if not any(map(_hints, row)):
             found.append((number, row))
             continue
-        cells = [row[at] if at < len(row) else "" for at in ends]
+        cells = _cells(row, ends)
         told = [_ports(cell, kinds) if at % 2 else _several(cell) for at, cell in enumerate(cells)]
         if max(map(len, told)) <= 1:
             found.append((number, row))
@@ -214,23 +214,39 @@ def _kind(name: str) -> str:
     return _DIGITS.sub("0", name)
 
 
-def _kinds(rows: Iterable[Filled], columns: Iterable[int]) -> _Kinds:
-    """Return the ports of which "1-4" is a range: none is twice in such ranges, and each counts up.
+def _kinds(rows: Iterable[Filled], ends: Sequence[int], name: str) -> _Kinds:
+    """Return the ports of which "1-4" is a range: each counts up, and no port of a device is in two of them.
 
-    It is sure where a range ends at a number that no half of a cage has.
+    It is sure where a range ends at a number that no half of a cage has. Where one is, two that overlap are an error
+    if the other end tells several, too: SourceError names the second. Told from both its ends, a range is one.
     """
     found: dict[str, bool] = {}
     others: set[str] = set()
+    overlaps: dict[str, str] = {}
+    seen: set[tuple[str, ...]] = set()
     taken: set[tuple[str, str, int]] = set()
-    for at, row in ((at, row) for _, row in rows for at in columns if at < len(row)):
-        for each in _LIST.split(row[at]) if _hints(row[at]) else ():
-            dash = _DASH.fullmatch(each)
-            if dash is None:
-                continue
-            kind, first, last = _kind(dash[1]), int(dash[2]), int(dash[3])
-            mine = {(row[at - 1], dash[1], number) for number in range(first, min(last, first + MOST) + 1)}
-            if not first < last < first + MOST or taken & mine:
-                others.add(kind)
-            taken |= mine
-            found[kind] = found.get(kind, False) or last > _CAGE_LANES
+    for number, row in rows:
+        cells = _cells(row, ends)
+        for device, port, *far in (cells, cells[2:] + cells[:2]):
+            for dash in map(_DASH.fullmatch, _LIST.split(port) if _hints(port) else ()):
+                if dash is None or (device, *dash.groups()) in seen:
+                    continue
+                seen.add((device, *dash.groups()))
+                kind, first, last = _kind(dash[1]), int(dash[2]), int(dash[3])
+                mine = {(device, dash[1], each) for each in range(first, min(last, first + MOST) + 1)}
+                if not first < last < first + MOST or taken & mine:
+                    others.add(kind)
+                if taken & mine and (len(_several(far[0])) > 1 or _hints(far[1])):
+                    overlaps[kind] = f"{name}:{number}: found {port!r:.60} of {device!r:.60}"
+                taken |= mine
+                found[kind] = found.get(kind, False) or last > _CAGE_LANES
+    if told := next((told for kind, told in overlaps.items() if found[kind]), ""):
+        raise SourceError(
+            f"{told}, which overlaps with another range of it, expected each port once; correct it, or write 1/4 where"
+            " a dash parts a cage from its half"
+        )
     return {kind: sure for kind, sure in found.items() if kind not in others}
+
+
+def _cells(row: Sequence[str], columns: Iterable[int]) -> list[str]:
+    return [row[at] if at < len(row) else "" for at in columns]

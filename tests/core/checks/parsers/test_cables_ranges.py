@@ -68,9 +68,26 @@ def test_ports_of_both_ends_are_joined_in_their_order(
     assert (found[0], found[-1]) == (first, last)
 
 
+def test_a_port_belongs_to_the_device_of_its_end_in_whichever_order_the_columns_stand() -> None:
+    titles = "Source Device,Destination Device,Source Port,Destination Port"
+    found = cables_csv.parse(f"{titles}\nleaf-01,spine-01,swp1-4,swp1-4\nleaf-02,spine-01,swp1-4,swp5-8\n", "x")
+    assert [row.link for row in found] == [
+        link(Port(f"leaf-0{leaf}", f"swp{at}"), Port("spine-01", f"swp{4 * leaf - 4 + at}"))
+        for leaf in (1, 2)
+        for at in range(1, 5)
+    ]
+
+
+def test_a_range_that_is_told_from_both_its_ends_stays_one() -> None:
+    found = rows("leaf-01,swp1-4,spine-01,swp1-4\nspine-01,swp1-4,leaf-01,swp1-4\nleaf-02,swp1-4,spine-01,swp5-8")
+    assert len({row.link for row in found}) == 8
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ("leaf-01,swp1-4,spine-01,swp1-4\nleaf-02,swp1-5,spine-01,swp4-8", "x:3: found 'swp4-8' of 'spine-01', which"),
+        ("leaf-01,swp1-4,node-[1-4],ib0\nleaf-01,swp4-8,node-[4-8],ib0", "x:3: found 'swp4-8' of 'leaf-01', which"),
         ("leaf-01,1-4,node-01..03,mlx5_0", "x:2: found 4 of 'leaf-01 1-4' and 3 of 'node-01..03 mlx5_0'"),
         ("leaf-01,1-4,node-01,mlx5_0", "x:2: found 4 of 'leaf-01 1-4' and 1 of 'node-01 mlx5_0'"),
         ("leaf-01,1..4,node-01,mlx5_0", "x:2: found 4 of"),
