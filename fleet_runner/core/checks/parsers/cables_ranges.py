@@ -47,7 +47,7 @@ _SLASHES = re.compile(
     re.ASCII | re.DOTALL,
 )
 _PART = re.compile(r"\s*([0-9]{1,6})(?:\s*(?:-|\.\.)\s*([0-9]{1,6}))?\s*", re.ASCII)
-_MORE = re.compile(r"[0-9]+(?:-[0-9]+)?", re.ASCII)
+_MORE = re.compile(r"[0-9]+(?:(?:-|\.\.)[0-9]+)?", re.ASCII)
 _HEAD = re.compile(r"(.*?)[0-9]+", re.ASCII | re.DOTALL)
 _SPLIT = re.compile(
     r"1 ?(?:x|:|/|->?|to|-to-) ?[248]|[248] ?x ?[1-9][0-9]{1,2} ?(?:g|gb|gbe|gbps)?"
@@ -90,11 +90,16 @@ def spread(rows: Sequence[Filled], ends: Sequence[int], name: str) -> Spread:
             found.append((number, row))
             continue
         cells = _cells(row, ends)
+        where = f"{name}:{number}"
         told = [_ports(cell, kinds) if at % 2 else _several(cell) for at, cell in enumerate(cells)]
+        if [] in told:
+            raise SourceError(
+                f"{where}: found {cells[told.index([])]!r:.60}, expected a range that counts up, of at most {MOST};"
+                f" {_SPELL}"
+            )
         if max(map(len, told)) <= 1:
             found.append((number, row))
             continue
-        where = f"{name}:{number}"
         sides = [_side(told[at], told[at + 1], cells[at : at + 2], where) for at in (0, 2)]
         lanes = _paired(sides, cells, kinds, where, may_split=told_split(row, ends))
         for near, far in zip(*lanes, strict=True):
@@ -182,25 +187,37 @@ def _counted(cell: str, kinds: _Kinds) -> list[str]:
 
 
 def _several(cell: str, kinds: _Kinds = {}) -> list[str]:  # noqa: B006  nothing is put there
-    """Return the names that a cell tells, one or several."""
+    """Return the names that a cell tells, one or several; none where a range can be nothing else and counts down."""
     if found := _BRACKETS.fullmatch(cell):
         before, inside, after = found.groups()
         pieces = [_PART.fullmatch(each) for each in inside.split(",")]
-        counted = [number for each in pieces if each for number in _between("", each[1], each[2] or each[1])]
-        return [f"{before}{number}{after}" for number in counted] if all(pieces) and counted else [cell]
+        counted = _joined([_between("", each[1], each[2] or each[1]) for each in pieces if each])
+        return [f"{before}{number}{after}" for number in counted] if all(pieces) else [cell]
     parts = [each for each in _LIST.split(cell) if each]
     if len(parts) > 1:
-        dash = _DASH.fullmatch(parts[0])
-        head = dash if dash and _kind(dash[1]) in kinds else _HEAD.fullmatch(parts[0])
-        told = [parts[0], *(f"{head[1]}{each}" if head and _MORE.fullmatch(each) else each for each in parts[1:])]
+        told = [parts[0], *(f"{_head(parts[0], each, kinds)}{each}" for each in parts[1:])]
         names = all(_DIGITS.search(each) and " " not in each for each in told)
         alike = len({_kind(each) for each in told if _DASH.fullmatch(each) is None}) <= 1
-        return [name for each in told for name in _several(each)] if names or alike else [cell]
+        return _joined([*map(_several, told)]) if names or alike else [cell]
     for form in (_DOTS, _TWICE, _SLASHES):
         found = form.fullmatch(cell)
         if found and (found[3] == found[1] or (form is not _TWICE and found[1].endswith(found[3]))):
-            return _between(found[1], found[2], found[4]) or [cell]
+            return _between(found[1], found[2], found[4]) or ([] if form is _DOTS else [cell])
     return [cell]
+
+
+def _joined(lists: Sequence[list[str]]) -> list[str]:
+    """Return the names of all lists; none where one has none."""
+    return [*chain.from_iterable(lists)] if all(lists) else []
+
+
+def _head(first: str, part: str, kinds: _Kinds) -> str:
+    """Return what stands before a part of a list, by its first: "swp" of "swp1", and of "swp1-1" before "1-2"."""
+    dash = _DASH.fullmatch(first)
+    ranges = dash is not None and _kind(dash[1]) in kinds
+    head = dash if ranges or "-" in part else None
+    head = head or _DOTS.fullmatch(first) or _HEAD.fullmatch(first)
+    return head[1] if head and _MORE.fullmatch(part) else ""
 
 
 def _between(head: str, first: str, last: str) -> list[str]:
@@ -242,8 +259,8 @@ def _kinds(rows: Iterable[Filled], ends: Sequence[int], name: str) -> _Kinds:
                 found[kind] = found.get(kind, False) or last > _CAGE_LANES
     if told := next((told for kind, told in overlaps.items() if found[kind]), ""):
         raise SourceError(
-            f"{told}, which overlaps with another range of it, expected each port once; correct it, or write 1/4 where"
-            " a dash parts a cage from its half"
+            f"{told}, which overlaps with another range of it, expected each port once; correct it, or write 1/4"
+            " where a dash parts a cage from its half"
         )
     return {kind: sure for kind, sure in found.items() if kind not in others}
 
