@@ -6,7 +6,7 @@ A row is spread out where both ends tell as many; any other is refused, for nobo
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
@@ -50,11 +50,14 @@ _PART = re.compile(r"\s*([0-9]{1,6})(?:\s*(?:-|\.\.)\s*([0-9]{1,6}))?\s*", re.AS
 _MORE = re.compile(r"[0-9]+(?:(?:-|\.\.)[0-9]+)?", re.ASCII)
 _HEAD = re.compile(r"(.*?)[0-9]+", re.ASCII | re.DOTALL)
 _SPLIT = re.compile(
-    r"1 ?(?:x|:|/|->?|to|-to-) ?[248]|[248] ?x ?[1-9][0-9]{1,2} ?(?:g|gb|gbe|gbps)?"
-    r"|.*\b(?:break-?out|splitter|split|y[ -]?cable|octopus|fan-?out)\b.*|.*\b(?:1:[248]|1x[248]|1to[248])\b.*",
+    r"1 ?(?:x|->|to|-to-) ?[248]|[248] ?x ?[1-9][0-9]{1,2} ?(?:g|gb|gbe|gbps)?"
+    r"|.*\b(?:break-?out|splitter|split|y[ -]?cable|octopus|fan-?out)\b.*|.*\b(?:1x[248]|1to[248])\b.*",
     re.ASCII | re.DOTALL,
 )
 """What a cell says of a cable that is split."""
+_RATIO = re.compile(r"^1 ?[:/-] ?[248]$|\b1:[248]\b", re.ASCII)
+_OF_CABLES = re.compile(r"typ|tipo|类型|cable|kabel|break|split|(?<!p)lane")
+"""Columns whose title makes that of a ratio such as "1/2", which elsewhere is a page or a rack."""
 
 _LETTERS = re.compile(r"[A-Za-z]{2}")
 _TWO = 2
@@ -75,21 +78,24 @@ class Spread(NamedTuple):
     splits: dict[int, str]
 
 
-def spread(rows: Sequence[Filled], ends: Sequence[int], name: str) -> Spread:
+def spread(
+    rows: Sequence[Filled], ends: Sequence[int], name: str, split: Container[int], more: Mapping[int, Sequence[int]]
+) -> Spread:
     """Return one row for each cable; SourceError names a row whose ends do not tell as many.
 
-    `ends` are the columns of device, port, device and port.
+    `ends` are the columns of device, port, device and port; `split` has the numbers of rows that say that their cable
+    is split, `more` those with three ends and more, each with the columns of all. These may tell one cable only.
     """
     if not _hints("\t".join(chain.from_iterable(map(itemgetter(1), rows)))):
         return Spread([*rows], {})
-    kinds = _kinds(rows, ends, name)
+    kinds = _kinds(rows, ends, name, more)
     found: list[Filled] = []
     splits: dict[int, str] = {}
     for number, row in rows:
         if not any(map(_hints, row)):
             found.append((number, row))
             continue
-        cells = _cells(row, ends)
+        cells = _cells(row, more.get(number, ends))
         where = f"{name}:{number}"
         told = [_ports(cell, kinds) if at % 2 else _several(cell) for at, cell in enumerate(cells)]
         if [] in told:
@@ -97,11 +103,13 @@ def spread(rows: Sequence[Filled], ends: Sequence[int], name: str) -> Spread:
                 f"{where}: found {cells[told.index([])]!r:.60}, expected a range that counts up, of at most {MOST};"
                 f" {_SPELL}"
             )
-        if max(map(len, told)) <= 1:
+        if number in more:
+            _refuse_several(cells, kinds, where)
+        if number in more or max(map(len, told)) <= 1:
             found.append((number, row))
             continue
         sides = [_side(told[at], told[at + 1], cells[at : at + 2], where) for at in (0, 2)]
-        lanes = _paired(sides, cells, kinds, where, may_split=told_split(row, ends))
+        lanes = _paired(sides, cells, kinds, where, may_split=number in split)
         for near, far in zip(*lanes, strict=True):
             if min(map(len, sides)) < len(lanes[0]):
                 splits[len(found)] = where
@@ -112,14 +120,19 @@ def spread(rows: Sequence[Filled], ends: Sequence[int], name: str) -> Spread:
     return Spread(found, splits)
 
 
-def told_split(row: Sequence[str], ends: Sequence[int]) -> bool:
+def told_split(row: Sequence[str], ends: Sequence[int], titles: Sequence[str]) -> bool:
     """Whether a cell beside the ends says that the cable is split."""
-    return len(row) > len(ends) and any(_says_split(cell) for at, cell in enumerate(row) if at not in ends)
+    return len(row) > len(ends) and any(
+        _says_split(cell, titles[at] if at < len(titles) else "") for at, cell in enumerate(row) if at not in ends
+    )
 
 
 @lru_cache(maxsize=4096)
-def _says_split(cell: str) -> bool:
-    return _SPLIT.fullmatch(cell.strip().lower()) is not None
+def _says_split(cell: str, title: str) -> bool:
+    told = cell.strip().lower()
+    return _SPLIT.fullmatch(told) is not None or (
+        _RATIO.search(told) is not None and _OF_CABLES.search(title.lower()) is not None
+    )
 
 
 _End = tuple[str, str]
@@ -186,6 +199,18 @@ def _counted(cell: str, kinds: _Kinds) -> list[str]:
     return _between(found[1], found[2], found[3]) if found and _kind(found[1]) in kinds else [cell]
 
 
+def _refuse_several(cells: Sequence[str], kinds: _Kinds, where: str) -> None:
+    """SourceError says which of three ends and more tells several, but for what may be the half of a cage."""
+    for device, port in zip(cells[::2], cells[1::2], strict=True):
+        ports = _ports(port, kinds)
+        half = _told_by_dash((device, port), kinds) is False and len(ports) <= _TWO and not _LETTERS.match(port)
+        if len(_several(device)) > 1 or (len(ports) > 1 and not half):
+            raise SourceError(
+                f"{where}: found several in {f'{device} {port}'!r:.80}, one of {len(cells) // 2} ends of a cable,"
+                f" expected one port at each; {_SPELL}"
+            )
+
+
 def _several(cell: str, kinds: _Kinds = {}) -> list[str]:  # noqa: B006  nothing is put there
     """Return the names that a cell tells, one or several; none where a range can be nothing else and counts down."""
     if found := _BRACKETS.fullmatch(cell):
@@ -231,38 +256,39 @@ def _kind(name: str) -> str:
     return _DIGITS.sub("0", name)
 
 
-def _kinds(rows: Iterable[Filled], ends: Sequence[int], name: str) -> _Kinds:
+def _kinds(rows: Iterable[Filled], ends: Sequence[int], name: str, more: Mapping[int, Sequence[int]]) -> _Kinds:
     """Return the ports of which "1-4" is a range: each counts up, and no port of a device is in two of them.
 
-    It is sure where a range ends at a number that no half of a cage has. Where one is, two that overlap are an error
-    if the other end tells several, too: SourceError names the second. Told from both its ends, a range is one.
+    It is sure where a range ends at a number that no half of a cage has. Where it is, and none is surely a name, two
+    that overlap are an error: SourceError names the second. Told from both its ends, a range is one.
     """
     found: dict[str, bool] = {}
-    others: set[str] = set()
+    names: set[str] = set()
     overlaps: dict[str, str] = {}
     seen: set[tuple[str, ...]] = set()
     taken: set[tuple[str, str, int]] = set()
     for number, row in rows:
-        cells = _cells(row, ends)
-        for device, port, *far in (cells, cells[2:] + cells[:2]):
+        cells = _cells(row, more.get(number, ends))
+        for device, port, *far in (cells[at:] + cells[:at] for at in range(0, len(cells), 2)):
             for dash in map(_DASH.fullmatch, _LIST.split(port) if _hints(port) else ()):
                 if dash is None or (device, *dash.groups()) in seen:
                     continue
                 seen.add((device, *dash.groups()))
                 kind, first, last = _kind(dash[1]), int(dash[2]), int(dash[3])
                 mine = {(device, dash[1], each) for each in range(first, min(last, first + MOST) + 1)}
-                if not first < last < first + MOST or taken & mine:
-                    others.add(kind)
-                if taken & mine and (len(_several(far[0])) > 1 or _hints(far[1])):
-                    overlaps[kind] = f"{name}:{number}: found {port!r:.60} of {device!r:.60}"
+                several = any(len(_several(each)) > 1 for each in far[::2]) or any(map(_hints, far[1::2]))
+                if not first < last < first + MOST or (taken & mine and not several):
+                    names.add(kind)
+                elif taken & mine:
+                    overlaps.setdefault(kind, f"{name}:{number}: found {port!r:.60} of {device!r:.60}")
                 taken |= mine
                 found[kind] = found.get(kind, False) or last > _CAGE_LANES
-    if told := next((told for kind, told in overlaps.items() if found[kind]), ""):
+    if told := next((told for kind, told in overlaps.items() if found[kind] and kind not in names), ""):
         raise SourceError(
             f"{told}, which overlaps with another range of it, expected each port once; correct it, or write 1/4"
             " where a dash parts a cage from its half"
         )
-    return {kind: sure for kind, sure in found.items() if kind not in others}
+    return {kind: sure for kind, sure in found.items() if kind not in names and kind not in overlaps}
 
 
 def _cells(row: Sequence[str], columns: Iterable[int]) -> list[str]:
