@@ -59,13 +59,13 @@ _TWO = 2
 def _stem_first(titles: Sequence[str], ends: Sequence[int], *, split: bool) -> list[_Pair]:
     """Return all ends in the order of their columns, first the one that the others join.
 
-    Of a series that is the one whose title has no mark ("Switch" beside "Host 1" and "Host 2").
+    Of a series that is the one whose title has no mark ("Switch" beside "Host 1" and "Host 2"), else its first.
     """
     both = [(ends[0], ends[1]), (ends[2], ends[3])]
     series = [*both, *cables_titles.others(titles, ends, split=False)]
     stems = [pair for pair in series if not cables_titles.marked(titles[pair[0]])]
     pairs = sorted([*both, *cables_titles.others(titles, ends, split=split)])
-    stem = stems[0] if len(stems) == 1 else pairs[0]
+    stem = stems[0] if len(stems) == 1 else min(series)
     return [stem, *(pair for pair in pairs if pair != stem)]
 
 

@@ -23,6 +23,8 @@ _NUMBERED = re.compile(r"(?:[a-z]|node|n_)?_?[0-9]{1,6}", re.ASCII | re.IGNORECA
 _PLACE = re.compile(r"(?:[a-z]|port)?_?[0-9]{0,6}", re.ASCII | re.IGNORECASE)
 """A mark of a field that only says which it is."""
 _MARKS = re.compile(r"[\W_]+")
+_NUMBER = re.compile(r"[0-9]+")
+_NO_LETTERS = re.compile(r"[\W\d_]+")
 _LINE = re.compile(r"\\[nlr]|\n|<br\s*/?>", re.IGNORECASE)
 
 
@@ -77,7 +79,7 @@ def _ports(fields: Iterable[tuple[str, str]], devices: Container[str]) -> dict[s
     return {
         mark: text
         for mark, text in told.items()
-        if " " not in text and (_same(mark, text) or _PLACE.fullmatch(mark) is not None)
+        if " " not in text and (_short(mark, text) or _PLACE.fullmatch(mark) is not None)
     }
 
 
@@ -89,6 +91,12 @@ def _name(node: str, fields: Sequence[tuple[str, str]]) -> str:
     text = next((text for mark, text in fields if not mark and text), "")
     place = _NUMBERED.fullmatch(node) is not None and (len(fields) > 1 or any(map(str.isdigit, text)))
     return text if text and " " not in text and (place or _same(text, node)) else node
+
+
+def _short(mark: str, text: str) -> bool:
+    """Return whether a mark is a name or short for it: "swp_1" of "swp1", "eth1_1" of "Ethernet1/1"."""
+    letters, name = (_NO_LETTERS.sub("", each).casefold() for each in (mark, text))
+    return name.startswith(letters) and _NUMBER.findall(mark) == _NUMBER.findall(text)
 
 
 def _same(one: str, other: str) -> bool:

@@ -109,6 +109,8 @@ def test_further_columns_are_a_third_end_only_in_a_series_or_where_the_row_says_
     head = f"Device A,Port A,Device B,Port B,{titles},Note\nleaf-01,1,gpu-01,mlx5_0,gpu-02,mlx5_0"
     assert [row.link for row in rows(f"{head},")] == BOTH[:1]
     assert [row.link for row in rows(f"{head},1x2")] == BOTH
+    before = f"{titles},Device A,Port A,Device B,Port B,Note\ngpu-02,mlx5_0,leaf-01,1,gpu-01,mlx5_0"
+    assert {row.link for row in rows(f"{before},1x2")} == {*BOTH}
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,12 @@ def test_a_place_is_called_by_its_text(mark: str) -> None:
     assert row.link == CABLE
 
 
+def test_a_mark_that_is_short_for_its_text_is_called_by_it() -> None:
+    text = 'n1 [label="leaf-01|<eth1_1> Ethernet1/1|<eth1_2> Eth2/1"]; n1:eth1_1 -- g:ib0; n1:eth1_2 -- g:ib1;'
+    found = cables_dot.read(f"graph g {{ {text} }}", "x").rows
+    assert {port.interface for row in found for port in row.link} == {"Ethernet1/1", "eth1_2", "ib0", "ib1"}
+
+
 @pytest.mark.parametrize("label", [r"\N", r"\N|<1> swp1", "leaf", "spine"])
 def test_a_node_is_called_by_its_own_name_where_the_label_has_no_other(label: str) -> None:
     (row,) = cables_dot.read(f'graph g {{ s1 [label="{label}"]; s1:swp1 -- "gpu-01":mlx5_0; }}', "x").rows
