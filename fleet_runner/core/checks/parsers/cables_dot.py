@@ -26,6 +26,8 @@ _BEGINS = re.compile(
 _END = 'expected an edge such as "leaf-01":"swp1" -- "gpu-01":"eth0", or one with a taillabel and a headlabel'
 _LINES = re.compile(r"\\[nlr]")
 """How a label's lines end."""
+_OWN = r"\N"
+"""What a node's own name is in its label."""
 _ROLES = ("function", "role")
 _KINDS = frozenset({"host", "server", "leaf", "spine", "tor", "switch", "oob-switch"})
 """Values of these attributes that say what a device is."""
@@ -163,7 +165,7 @@ def _node(name: str, told: Mapping[str, str], it: _Reader) -> None:
         if role in _KINDS:
             it.roles[name] = role
     if name not in _DEFAULTS and "label" in told:
-        it.labels[name] = told["label"]
+        it.labels[name] = told["label"].replace(_OWN, name)
 
 
 def _end(first: _Token, it: _Reader) -> _End:
@@ -202,7 +204,7 @@ def _attributes(it: _Reader) -> dict[str, str]:
 
 def _bare(token: _Token) -> str:
     text = token.text
-    return re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL).strip() if text.startswith('"') else text
+    return re.sub(r"\\([^N])", r"\1", text[1:-1], flags=re.DOTALL).strip() if text.startswith('"') else text
 
 
 def _roles(row: Row, told: dict[str, str]) -> tuple[tuple[str, str], ...]:

@@ -154,7 +154,8 @@ def _sheet(rows: Iterable[Filled], columns: _Columns, name: str, titles: Sequenc
         return Sheet(name, listed, tuple(skipped.items()))
     cables, splits = cables_splits.apart(cables, columns.ends, titles, name)
     told = [each for number, row in cables for each in _pick(row, columns, f"{name}:{number}", number)]
-    return Sheet(name, tuple(cables_splits.marked(told, cables, columns.ends, splits)), tuple(skipped.items()))
+    marked = cables_splits.marked(told, cables, columns.ends, titles, splits)
+    return Sheet(name, tuple(marked), tuple(skipped.items()))
 
 
 def _headings(rows: Sequence[Filled], columns: _Columns) -> dict[int, str]:

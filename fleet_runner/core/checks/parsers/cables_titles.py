@@ -102,6 +102,24 @@ _ALONE = ("", *_plain("name"))
 _FUSED = ("", *_plain("end", "endpoint", "connection"))
 """What a device with its port in one cell is called; a letter alone may be a device."""
 _BARE_DEVICES = frozenset({*_DEVICES, *_plain("leaf", "spine", "tor", "gpu node", "gpu server", "compute node")})
+_BOXES = frozenset(
+    {
+        *_plain(
+            "host",
+            "hostname",
+            "server",
+            "server name",
+            "node",
+            "node name",
+            "switch",
+            "switch name",
+            "主机",
+            "主机名",
+        )
+    }
+    | (_BARE_DEVICES - {*_DEVICES})
+)
+"""Devices whose title says what they are."""
 _BARE_PORTS = frozenset(
     {*_PORTS, *(f"{device}{port}" for device in ("leaf", "spine", "tor") for port in ("port", "interface"))}
 )
@@ -153,20 +171,42 @@ _MARKED = tuple(
 """A title with what tells its end from others behind it or before it: "devicec", "host2", "portb2", "endcdevice"."""
 
 
-def others(titles: Sequence[str], known: Iterable[int]) -> list[tuple[int, int]]:
+def others(titles: Sequence[str], known: Sequence[int], *, split: bool) -> list[tuple[int, int]]:
     """Return the columns of a device and its port that name a third end of a cable and more.
 
-    Each device is followed by its port, as the two ends that are `known`.
+    Each device is followed by its port, as the two ends that are `known`. Unless the row says that its cable is
+    `split`, it is one only where its title is of a series with theirs ("Device C"), or they are two of what it is not
+    ("Switch" beside "Host 1" and "Host 2"): "Host" and "Interface" behind two devices may be those of a BMC.
     """
-    taken = set(known)
-    kinds = ["" if at in taken else end_kind(title) for at, title in enumerate(titles)]
-    return [(at, at + 1) for at, kind in enumerate(kinds[:-1]) if kind == "device" and kinds[at + 1] == "port"]
+    kinds = ["" if at in known else end_kind(title) for at, title in enumerate(titles)]
+    found = [(at, at + 1) for at, kind in enumerate(kinds[:-1]) if kind == "device" and kinds[at + 1] == "port"]
+    return [pair for pair in found if split or _of_series(titles, pair[0], known)]
+
+
+def _of_series(titles: Sequence[str], at: int, known: Sequence[int]) -> bool:
+    ends = [titles[known[0]], titles[known[2]]]
+    word, words = _word(titles[at]), {*map(_word, ends)}
+    if marked(titles[at]):
+        return bool(words & {word, ""})
+    if word in words:  # "Device", "Device.1", "Device.2", and not a further "Device" behind them
+        return titles[at] in ends or at < min(known)
+    return len(words) == 1 and words <= _BOXES
+
+
+def marked(title: str) -> bool:
+    """Return whether a title has what tells its end from others of its series: "host2" is marked, "host" is not."""
+    return _word(title) not in {title, ""}
 
 
 def end_kind(title: str) -> str:
     """Return whether a title names a device or a port, of whichever end."""
+    return _kind(_word(title))
+
+
+def _word(title: str) -> str:
+    """Return the device or the port that a title names, without the mark of its end; "" where it names neither."""
     words = (title, *(found[1] for form in _MARKED if (found := form.fullmatch(title))))
-    return next((kind for word in words if (kind := _kind(word))), "")
+    return next((word for word in words if _kind(word)), "")
 
 
 def fused(titles: Sequence[str]) -> tuple[int, int] | None:
