@@ -81,7 +81,7 @@ def _errors(row: Fields, metric: Fields, pages: Fields) -> Errors:
 
 def _by_block(blocks: Fields, name: str) -> dict[str, int]:
     told = {block: count(part(blocks, block).get(name)) for block in blocks}
-    return {block[:20]: number for block, number in told.items() if number is not None}
+    return {block[:20].upper(): number for block, number in told.items() if number is not None}
 
 
 def _pages(told: object) -> int | None:

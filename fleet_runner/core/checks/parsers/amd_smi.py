@@ -42,7 +42,15 @@ _INSTINCT = re.compile(r"(?:AMD Instinct )?(MI[0-9]{3}[A-Z]?)(?:-O| OAM)?", re.A
 
 
 def gpus(text: str, command: str) -> list[dict[str, Any]]:
-    """Return what a command of amd-smi says, a mapping for each GPU; EvidenceError for anything else.
+    """Return what a command of amd-smi says, a mapping for each GPU; EvidenceError for anything else."""
+    rows = listed(text, command, "gpu_data")
+    if len({index(row, command) for row in rows}) != len(rows):
+        raise EvidenceError(f"amd-smi {command} describes one GPU twice; read it again")
+    return rows
+
+
+def listed(text: str, command: str, key: str) -> list[dict[str, Any]]:
+    """Return the objects of a command's list, which newer releases keep under a key, once within a list of one.
 
     The tool prints warnings before its JSON; where it has none, its first line says why.
     """
@@ -51,11 +59,13 @@ def gpus(text: str, command: str) -> list[dict[str, Any]]:
         said = text.strip().splitlines() or ["nothing"]
         raise EvidenceError(f"amd-smi {command} printed {said[0][:120]!r}, expected JSON; is the driver loaded?")
     found = json_value(text[begin:], f"amd-smi {command}")
-    rows = objects(found.get("gpu_data") if isinstance(found, dict) else found, f"amd-smi {command}")
+    if isinstance(found, dict):
+        found = found.get(key)
+    if isinstance(found, list) and len(found) == 1 and isinstance(found[0], list):
+        found = found[0]
+    rows = objects(found, f"amd-smi {command}")
     if len(rows) > MAX_GPUS:
         raise EvidenceError(f"amd-smi {command} describes {len(rows)} GPUs, expected {MAX_GPUS} at most")
-    if len({index(row, command) for row in rows}) != len(rows):
-        raise EvidenceError(f"amd-smi {command} describes one GPU twice; read it again")
     return rows
 
 

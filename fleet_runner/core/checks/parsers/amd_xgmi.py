@@ -5,12 +5,9 @@ Releases differ: the list stands alone, under "link_status" or "xgmi_metric", an
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.checks.parsers.amd_smi import figure, part
-from fleet_runner.core.checks.parsers.json_text import json_value, objects
-from fleet_runner.core.checks.parsers.nvidia_smi import MAX_GPUS
+from fleet_runner.core.checks.parsers.amd_smi import figure, listed, part
 from fleet_runner.core.faults.pci import canonical
 
 UP, DOWN = "U", "D"
@@ -33,7 +30,7 @@ def parse(status: str, metric: str | None) -> dict[str, Links]:
     """
     speeds = _speeds(metric) if metric is not None else {}
     found: dict[str, Links] = {}
-    for row in _rows(status, "link_status", "xgmi -l"):
+    for row in listed(status, "xgmi -l", "link_status"):
         pci, told = canonical(str(row.get("bdf"))), row.get("link_status")
         if pci is None or not isinstance(told, list):
             raise EvidenceError(f"amd-smi xgmi -l: found {str(row)[:80]!r}, expected a GPU's address and its links")
@@ -44,21 +41,8 @@ def parse(status: str, metric: str | None) -> dict[str, Links]:
 
 def _speeds(metric: str) -> Mapping[str, float]:
     try:
-        rows = _rows(metric, "xgmi_metric", "xgmi -m")
+        rows = listed(metric, "xgmi -m", "xgmi_metric")
     except EvidenceError:
         return {}
     told = {canonical(str(row.get("bdf"))): figure(part(row, "link_metrics").get("bit_rate")) for row in rows}
     return {pci: speed for pci, speed in told.items() if pci is not None and speed is not None}
-
-
-def _rows(text: str, key: str, command: str) -> list[dict[str, Any]]:
-    begin = min((at for at in (text.find("["), text.find("{")) if at >= 0), default=0)
-    found = json_value(text[begin:], f"amd-smi {command}")
-    if isinstance(found, dict):
-        found = found.get(key)
-    if isinstance(found, list) and len(found) == 1 and isinstance(found[0], list):
-        found = found[0]
-    rows = objects(found, f"amd-smi {command}")
-    if len(rows) > MAX_GPUS:
-        raise EvidenceError(f"amd-smi {command} describes {len(rows)} GPUs, expected {MAX_GPUS} at most")
-    return rows

@@ -92,7 +92,7 @@ def _smi(report: str, text: str, node: str, name: str) -> Part:
     gpus = len(found.gpus) + len(found.lost)
     profile = {"parts": {"gpu": {"count": gpus}}, "gpu_retired": WORN}
     readings = {"nvidia_smi": report, "dmesg": NO_LOG}
-    results = [_run(each, readings, node, profile) for each in ("parts_gpu", "gpu_errors", "gpu_retired")]
+    results = [run(each, readings, node, profile) for each in ("parts_gpu", "gpu_errors", "gpu_retired")]
     told = tuple(_told(node, finding, _line(text, finding)) for each in results for finding in each.findings)
     unsure = [each.message for each in results[:2] if each.verdict is Verdict.UNKNOWN]
     return Part(f"{name} of {counted(gpus, 'GPU')}", told, tuple(unsure))
@@ -100,7 +100,7 @@ def _smi(report: str, text: str, node: str, name: str) -> Part:
 
 def dcgm(text: str, node: str) -> Part:
     """Judge `dcgmi diag -j`: what its tests found, at whatever level it ran."""
-    return _part("dcgmi diag", [_diagnosed(text, node)], text, node)
+    return judged("dcgmi diag", [_diagnosed(text, node)], text, node)
 
 
 def dcgm_plain(text: str, node: str) -> Part:
@@ -109,12 +109,12 @@ def dcgm_plain(text: str, node: str) -> Part:
         output = json.dumps(dcgm_text.diagnostic(text))
     except EvidenceError as error:
         return Part("dcgmi diag", unsure=(str(error),))
-    return _part("dcgmi diag", [_diagnosed(output, node)], text, node)
+    return judged("dcgmi diag", [_diagnosed(output, node)], text, node)
 
 
 def _diagnosed(output: str, node: str) -> Result:
     job = json.dumps({"state": "ended", "rc": 0, "elapsed": 0, "seconds": 0, "output": output})
-    return _run("dcgm", {"dcgm_job": job}, node, {"active": {"dcgm": {"level": 1}}})
+    return run("dcgm", {"dcgm_job": job}, node, {"active": {"dcgm": {"level": 1}}})
 
 
 def redfish(text: str, node: str) -> Part:
@@ -161,8 +161,8 @@ def _sel(raw: Mapping[str, Any], text: str, node: str, name: str) -> Part:
         return Part(name, unsure=(str(error),))
     times = [entry.at for log in logs for entry in log.entries if entry.at is not None]
     newest = max([*times, *(log.now for log in logs if log.now is not None)], default=0.0)
-    result = _run("sel", {"redfish_logs": bodies}, node, {"sel": {"days": SEL_DAYS}}, at=newest)
-    part = _part(name, [result], text, node)
+    result = run("sel", {"redfish_logs": bodies}, node, {"sel": {"days": SEL_DAYS}}, at=newest)
+    part = judged(name, [result], text, node)
     unknown = [each for each in part.told if each.finding.code == "sel.critical"]
     known = {f"{log.name} {entry.number}": entry for log in logs for entry in log.entries}
     told = tuple(_dated(each, known) for each in part.told if each not in unknown)
@@ -213,15 +213,17 @@ def _smart(raw: Mapping[str, Any], text: str, node: str) -> Part:
     told = device.get("name") if isinstance(device, Mapping) else None
     name = told if isinstance(told, str) and re.fullmatch(r"/dev/[a-z0-9]{1,30}", told, re.ASCII) else "/dev/disk"
     readings = {"nvme_smart": f"{name}\n{json.dumps(raw)}\n", "nvme_controllers": "{}", "dmesg": NO_LOG}
-    return _part("SMART report", [_run("disk_health", readings, node, {"disk_health": {"ata": False}})], text, node)
+    return judged("SMART report", [run("disk_health", readings, node, {"disk_health": {"ata": False}})], text, node)
 
 
-def _run(name: str, texts: Mapping[str, str], node: str, profile: Mapping[str, Any], at: float = 0.0) -> Result:
+def run(name: str, texts: Mapping[str, str], node: str, profile: Mapping[str, Any], at: float = 0.0) -> Result:
+    """Run a check on texts, by the names of the reads that they stand for."""
     readings = {read: Reading(read, ReadEnd.OK, text, at=at) for read, text in texts.items()}
     return checking.run(CHECKS[name], readings, Expected(node, profile))
 
 
-def _part(name: str, results: Sequence[Result], text: str, node: str) -> Part:
+def judged(name: str, results: Sequence[Result], text: str, node: str) -> Part:
+    """Return what checks said, each finding with the line of the text that shows it."""
     told = tuple(_told(node, finding, _line(text, finding)) for each in results for finding in each.findings)
     unsure = tuple(each.message for each in results if each.verdict is Verdict.UNKNOWN)
     return Part(name, told, unsure)

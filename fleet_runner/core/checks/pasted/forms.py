@@ -18,7 +18,7 @@ from fleet_runner.core.checks.parsers import (
 )
 from fleet_runner.core.checks.parsers.dcgm_health import HEADER
 from fleet_runner.core.checks.parsers.smi_text import HEAD
-from fleet_runner.core.checks.pasted import collectives, counters, documents, fabric_journal, tables
+from fleet_runner.core.checks.pasted import amd, collectives, counters, documents, fabric_journal, tables
 from fleet_runner.core.checks.pasted.pieces import between, those, until_prompt
 from fleet_runner.core.checks.pasted.told import Part
 
@@ -123,6 +123,7 @@ FORMS: tuple[Form, ...] = (
     Form("nvidia-smi", lambda text: until_prompt(text, tables.SMI), tables.smi),
     Form("nvidia-smi -L", _smi_list, tables.smi_list),
     Form("nvidia-smi nvlink -s, -e", _runs(_NVLINK), counters.nvlink_report),
+    Form("amd-smi static, metric, bad-pages, also with --json", _whole(tables.AMD_SMI), amd.reports),
     Form("dcgmi diag -j", lambda text: those(text, _of_dcgm, _DCGM), documents.dcgm),
     Form(
         "dcgmi health -c -j",
@@ -150,7 +151,6 @@ FORMS: tuple[Form, ...] = (
 UNREAD: tuple[Form, ...] = (
     Form("journalctl -o json-pretty", _whole(tables.PRETTY), tables.journal),
     Form("nvidia-smi that failed", _whole(tables.SMI_FAILED), tables.smi_failed),
-    Form("rocm-smi, amd-smi", _whole(tables.AMD_SMI), tables.amd_smi),
     Form("amdgpu", _whole(tables.AMD_KERNEL), tables.amd_kernel),
 )
 """What is known, too, and not offered: it says little, or that it is not read."""

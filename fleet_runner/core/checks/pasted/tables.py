@@ -125,15 +125,6 @@ def journal(text: str, node: str) -> Part:
     return logs.end() or Part("journal", matter=0)
 
 
-def amd_smi(text: str, node: str) -> Part:
-    """Say that the tools of AMD's GPUs are not read."""
-    del text
-    return Part(
-        "rocm-smi, amd-smi",
-        unsure=(f"rocm-smi and amd-smi are not read yet when pasted: of AMD's GPUs on {node} nothing is known",),
-    )
-
-
 def amd_kernel(text: str, node: str) -> Part:
     """Say that messages of the driver of AMD's GPUs are not known, and show the first that sounds like a fault."""
     said = (found[0] for found in AMD_KERNEL.finditer(text) if not AMD_WELL.search(found[0]))

@@ -92,25 +92,6 @@ def test_a_pretty_journal_is_read_as_a_plain_one() -> None:
     assert read(JOURNAL.replace("NVRM", "x").replace('"kernel"', '"stdout"')).told == ()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "====== ROCm System Management Interface ======\n",
-        "+-----+\n| AMD-SMI 26.0.0 |\n",
-        "GPU: 0\n    BDF: 0000:05:00.0\n",
-        '{"card0": {"GPU use (%)": "0"}, "system": {"Driver version": "6.8.5"}}\n',
-        '{\n    "gpu_data": [\n        {\n            "gpu": 0,\n            "ecc": {}\n        }\n    ]\n}\n',
-        '[{"gpu": 0, "bdf": "0000:05:00.0"}]\n',
-        "device,Temperature (Sensor junction) (C),GPU use (%)\ncard0,45.0,0\n",
-        "gpu,gfx,gfx_clock,hotspot,mem\n0,1,2,3,4\n",
-    ],
-)
-def test_amds_tools_are_said_not_to_be_read(text: str) -> None:
-    found = read(text)
-    assert found.told == ()
-    assert "not read yet" in found.unsure[0]
-
-
 def test_messages_of_amds_driver_that_no_row_knows_are_said() -> None:
     """Those that are known are findings, and how a reset went is no message of a fault."""
     head = "[  12.000001] amdgpu 0000:05:00.0: amdgpu: "
