@@ -61,7 +61,7 @@ def worth(lines: Sequence[str], made: Callable[[], int]) -> Iterator[str]:
         return
     enough, clock = made() + SURVIVED, False
     end = len(lines) - EDGE
-    late = {_last(lines, end, _stepping), _last(lines, end, _timed)}
+    late = {_last(lines, end, tells) for tells in (_stepping, _timed, _timed_step)}
     for number in range(end):
         line = lines[number]
         first = not clock and _timed(line)
@@ -80,6 +80,10 @@ def _last(lines: Sequence[str], end: int, tells: Callable[[str], bool]) -> int:
 
 def _timed(line: str) -> bool:
     return _CLOCK.search(line) is not None
+
+
+def _timed_step(line: str) -> bool:
+    return _timed(line) and _stepping(line)
 
 
 def _stepping(line: str) -> bool:

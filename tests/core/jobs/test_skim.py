@@ -101,6 +101,9 @@ def test_the_last_step_and_time_are_found_before_long_chatter() -> None:
     output.feed(f"{chatter(KINDS[0], 900, 0)}{chat}")
     assert output.progress == (BEGUN + timedelta(seconds=899)).timestamp()
     output = JobOutput("a", 2026)
+    output.feed(f"{chatter(KINDS[0], 66, 0)}{chatter(KINDS[1], 1, 66)}{chatter(KINDS[3], 190, 0)}")
+    assert output.progress == (BEGUN + timedelta(seconds=65)).timestamp()
+    output = JobOutput("a", 2026)
     output.feed(f"{ERROR}{chat}{chatter(KINDS[1], 1, 77)}{chat}")
     assert [event.at for event in output.end()] == [(BEGUN + timedelta(seconds=77)).timestamp()]
 
