@@ -87,7 +87,18 @@ GPU_ASKS = (
     "the driver's lines (Xids) with their times (gathered/dmesg.txt), and the result of the maker's field diagnostic",
 )
 
+AMD_ASKS = (
+    "the output of AMD's rocm_techsupport.sh, taken before the node is booted again",
+    "serial number, part number, VBIOS and driver version (gathered/amd-smi-static.txt)",
+    "the driver's lines (amdgpu) with their times (gathered/dmesg.txt), and the output of AMD's validation suite",
+)
+
 ADVICE: tuple[Advice, ...] = (
+    Advice(
+        ("gpu.bad_pages*", "gpu.ras", "amdgpu.*", "xgmi.*", "rvs.*"),
+        ("Run AMD's validation suite (rvs -r 3) on the idle node, and compare the GPU with its neighbours.",),
+        AMD_ASKS,
+    ),
     Advice(
         ("xid.79", "gpu.lost", "gpu.missing", "reset.gpu_lost", "pcie.missing"),
         (

@@ -104,7 +104,14 @@ def test_several_gpus_at_once_point_at_what_they_share() -> None:
 def test_what_a_vendor_is_to_be_given_is_gathered() -> None:
     """Each file that an advice names is one that every node with GPUs gives."""
     named = set(re.findall(r"gathered/([\w.-]+\w)", " ".join(ask for each in ADVICE for ask in each.asks)))
-    assert {"nvidia-smi-xml.txt", "dmesg.txt"} <= named <= {*of_node({}), *BMC, BUG_REPORT}
+    every = {*of_node({}), *of_node({"parts": {"gpu": {"maker": "AMD"}}}), *BMC, BUG_REPORT}
+    assert {"nvidia-smi-xml.txt", "amd-smi-static.txt", "dmesg.txt"} <= named <= every
+
+
+def test_of_what_only_amds_tools_tell_amds_reports_are_asked() -> None:
+    first = diagnose(Known(seen(finding("gpu.ras"))))[0]
+    assert "rvs -r 3" in first.tries[0]
+    assert all("nvidia" not in ask and "Xid" not in ask for ask in first.asks)
 
 
 def test_a_suspect_that_only_signals_told_of_has_its_slot_all_the_same() -> None:

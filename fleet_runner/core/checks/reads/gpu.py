@@ -38,4 +38,11 @@ READS = (
         ("/sys/class/kfd/kfd/proc/*/vram_*", "/sys/class/kfd/kfd/proc/*/queues/*/gpuid"),
         seconds=5.0,
     ),
+    # Which GPU has which of the driver's numbers, by which AMD's tests name it.
+    Read(
+        "kfd_topology",
+        ReadKind.FILES,
+        ("/sys/class/kfd/kfd/topology/nodes/*/gpu_id", "/sys/class/kfd/kfd/topology/nodes/*/properties"),
+        seconds=5.0,
+    ),
 )

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from fleet_runner.core.checks.parsers import allreduce, fio, gemm, iperf3, stress_ng, training
+from fleet_runner.core.checks.parsers import allreduce, fio, gemm, iperf3, rvs, stress_ng, training
 from tests.core.checks.healthy import text_of
 
 STRESS = text_of("stress_ng/stress.txt")
@@ -13,7 +13,15 @@ FIO = text_of("fio/folder_and_device.txt")
 IPERF = text_of("iperf3/two_streams.json")
 TRAINING = text_of("training/two_gpus.txt")
 GEMM = text_of("gemm/two_gpus.txt")
+RVS = text_of("rvs/two_gpus.txt")
 ALLREDUCE = text_of("allreduce/three_nodes.txt")
+
+TOPOLOGY = json.dumps({
+    f"/sys/class/kfd/kfd/topology/nodes/{node}/{name}": text
+    for node, (number, place) in enumerate(((0, 0), (42583, 0x0500), (27226, 0x1500)))
+    for name, text in (("gpu_id", f"{number}\n"), ("properties", f"simd_count 1216\nlocation_id {place}\ndomain 0\n"))
+})  # fmt: skip
+"""The kernel driver's numbers of GPUs, as sysfs has them; node 0 is a processor."""
 
 NOISE = "UserWarning: libraries say what they like\n"
 
@@ -43,6 +51,7 @@ PROFILE: dict[str, Any] = {
             "reference": {"2.3.1+cu121/NVIDIA H100 80GB HBM3": DIGEST},
         },
         "gemm": {"seconds_each": 5, "bf16_tflops_min": 600, "tflops_share_min": 0.95},
+        "rvs": {"level": 3, "seconds": 1800},
         "allreduce": {"nccl_bus_gbps_min": 350},
     }
 }
@@ -61,6 +70,7 @@ HEALTHY: dict[str, dict[str, str]] = {
     "network_speed": {"network_speed_job": ended(IPERF)},
     "training": {"training_job": ended(TRAINING)},
     "gemm": {"gemm_job": ended(GEMM)},
+    "rvs": {"rvs_job": ended(RVS), "kfd_topology": TOPOLOGY},
     "allreduce": {"allreduce_job": ended(ALLREDUCE)},
 }
 
@@ -73,6 +83,8 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "training.progress": (training.progress, NOISE + TRAINING),
     "gemm": (gemm.parse, NOISE + GEMM),
     "gemm.progress": (gemm.progress, NOISE + GEMM),
+    "rvs": (rvs.parse, NOISE + RVS),
+    "rvs.addresses": (rvs.addresses, TOPOLOGY),
     "allreduce": (allreduce.parse, NOISE + ALLREDUCE),
 }
 """Parsers, each with a text that it can read."""
