@@ -109,7 +109,7 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
         dcgm.memory_bandwidth dcgm.pcie dcgm.nvbandwidth dcgm.nccl_tests dcgm.page_retirement_row_remap
         dcgm.inforom dcgm.software dcgm.denylist dcgm.nvml_library dcgm.cuda_main_library
         dcgm.permissions_and_os_blocks dcgm.persistence_mode dcgm.environment_variables dcgm.graphics_processes
-        dcgm.other rvs.slow rvs.power gpu_burn.died gpu_burn.slow gpu_burn.missing gemm.slow
+        dcgm.other rvs.slow rvs.copy rvs.power gpu_burn.died gpu_burn.slow gpu_burn.missing gemm.slow
         gpu_bandwidth.host_to_device gpu_bandwidth.device_to_host gpu_bandwidth.device_to_device
         gpu_bandwidth.local_copy gpu_bandwidth.behind training.disagreement training.slow cpu_stress.slow
         memory_bandwidth.low nccl_allreduce.wrong nccl_allreduce.slow allreduce.wrong allreduce.slow burn_in.rebooted

@@ -1,13 +1,15 @@
 """Do AMD's GPUs reach what AMD's own validation suite asks of their model?"""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.answers import about, conclude, unless_unread
 from fleet_runner.core.checks.check import Check, Code, Order, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import rvs
-from fleet_runner.core.checks.parsers.rvs import Outcome, Report
+from fleet_runner.core.checks.parsers.rvs import Copy, Outcome, Report
 from fleet_runner.core.checks.shared import jobs
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
@@ -33,12 +35,15 @@ def judge(readings: Readings, expected: Expected) -> Result:
     names = _names(readings)
     gpus = {each.gpu for each in report.outcomes}
     findings = [finding for gpu in sorted(gpus) for finding in _findings(gpu, names, report.outcomes, expected.node)]
+    findings += _slow_copies(report.copies, expected)
     observed = {
         "gpus": {_name(gpu, names): _reached(gpu, report.outcomes) for gpu in sorted(gpus)},
+        "copies_gbps": {action: round(median(rates), 3) for action, rates in _rates(report.copies).items()},
         "failed": list(report.failed),
         "rc": job.rc,
     }
-    passed = f"{len(gpus)} GPUs reached the targets of {len({each.action for each in report.outcomes})} actions"
+    actions = {each.action for each in report.outcomes} | {each.action for each in report.copies}
+    passed = f"RVS found nothing wrong with {len(_tested(report))} GPUs in {len(actions)} actions"
     unread = list(_unread(report, findings, expected))
     if job.rc:
         unread.insert(0, jobs.failed(job))
@@ -76,6 +81,43 @@ def _findings(gpu: int, names: Mapping[int, str], outcomes: Sequence[Outcome], n
         yield about(node, "rvs.power", name)(message=message, remedy=Remedy.TRIAGE, steps=steps)
 
 
+def _rates(copies: Sequence[Copy]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for each in copies:
+        found.setdefault(each.action, []).append(each.rate)
+    return found
+
+
+def _slow_copies(copies: Sequence[Copy], expected: Expected) -> Iterator[Finding]:
+    """Find copies far below the median of their action; a GPU in most of its copies slow is one fault."""
+    section = profile.section(expected.profile, SECTION)
+    share = section.number("copy_share_min") if section.has("copy_share_min") else 0.0
+    usual = {action: median(rates) for action, rates in _rates(copies).items()}
+    slow = [each for each in copies if each.rate < usual[each.action] * share]
+    of_gpu = Counter(gpu for each in copies for gpu in each.gpus)
+    bad = {
+        gpu for gpu, count in Counter(gpu for each in slow for gpu in each.gpus).items() if count * 2 > of_gpu[gpu]
+    }
+    told: set[str] = set()
+    for each in slow:
+        mine = [gpu for gpu in each.gpus if gpu in bad] or sorted(each.gpus)
+        name = " and ".join(f"GPU {gpu}" for gpu in (mine[:1] if bad.intersection(mine) else mine))
+        if name not in told:
+            told.add(name)
+            low = f"expected at least {share:.0%} of the node's median {usual[each.action]:g}"
+            yield about(expected.node, "rvs.copy", name)(
+                message=f"{name} copies {each.rate:g} GB/s in {each.action}, {low}",
+                remedy=Remedy.TRIAGE,
+                steps=("Look at the links of these GPUs (amd-smi xgmi -l, amd-smi metric --pcie).",),
+            )
+
+
+def _tested(report: Report) -> set[str]:
+    """Return the GPUs that were tested, by the suite's numbers where it tells them, else by their addresses."""
+    by_number = {str(each.gpu) for each in report.outcomes}
+    return by_number or {gpu for each in report.copies for gpu in each.gpus}
+
+
 def _unread(report: Report, findings: Sequence[Finding], expected: Expected) -> Iterator[str]:
     """Say why output without a finding is still no PASS."""
     if report.trouble:
@@ -87,7 +129,7 @@ def _unread(report: Report, findings: Sequence[Finding], expected: Expected) -> 
     if not report.ended:
         yield "RVS did not come to its summary; run it again"
     count = profile.parts(expected.profile, "gpu").count
-    tested = len({each.gpu for each in report.outcomes})
+    tested = len(_tested(report))
     if not findings and tested < count:
         yield f"RVS tested {tested} of {count} GPUs; look at parts_gpu first"
 
@@ -115,6 +157,12 @@ CHECK = Check(
     section=SECTION,
     codes=(
         Code("rvs.slow", (Remedy.TRIAGE,), "fewer Gflop/s than the target of an action", twice=True),
+        Code(
+            "rvs.copy",
+            (Remedy.TRIAGE,),
+            f"copies below `{SECTION}.copy_share_min` of their action's median",
+            twice=True,
+        ),
         Code("rvs.power", (Remedy.TRIAGE,), "less power than the target of an action", twice=True),
     ),
     source="RVS's own targets for each model of GPU (rvs/conf), and its messages (its modules gst and iet)."

@@ -18,8 +18,17 @@ MOST = 4000
 SAID = 5
 """Lines of trouble that are kept."""
 
+_RESULT = r"\[RESULT\] {0,2}\[ {0,8}[0-9.]{1,20}\] \[(?P<action>[^\]\n]{1,80})\] "
+_GPU_AT = r"\[GPU:: {0,4}[0-9]{1,4} - {0,6}[0-9]{1,9} - (?P<%s>[0-9a-fA-F:.]{7,16})\]"
+_RATE = r".{0,60}? (?P<rate>[0-9]{1,6}\.[0-9]{1,6}) GBps duration: [0-9.]{1,20} secs"
+_PEERS = re.compile(
+    _RESULT + r"p2p-bandwidth ?\[[ 0-9/]{1,12}\] " + _GPU_AT % "a" + " " + _GPU_AT % "b" + _RATE, re.ASCII
+)
+_HOST = re.compile(
+    _RESULT + r"pcie-bandwidth ?\[[ 0-9/]{1,12}\] \[CPU:: {0,4}[0-9]{1,4}\] " + _GPU_AT % "a" + _RATE, re.ASCII
+)
 _COLOUR = re.compile("\x1b\\[[0-9;]{0,8}m")
-_HEAD = r"\[RESULT\] {0,2}\[ {0,8}[0-9.]{1,20}\] \[(?P<action>[^\]\n]{1,80})\] \[GPU:: {1,6}(?P<gpu>[0-9]{1,9})\] "
+_HEAD = _RESULT + r"\[GPU:: {1,6}(?P<gpu>[0-9]{1,9})\] "
 _SPEED = re.compile(
     _HEAD + r"GFLOPS (?P<reached>[0-9]{1,12}) Target GFLOPS: (?P<target>[0-9]{1,12}) met: (?P<met>TRUE|FALSE)",
     re.ASCII,
@@ -42,11 +51,20 @@ class Outcome(NamedTuple):
     target: float | None = None
 
 
+class Copy(NamedTuple):
+    """How fast one action copied, in GB/s: between two GPUs, or between a GPU and a processor (one address)."""
+
+    action: str
+    gpus: tuple[str, ...]
+    rate: float
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """All that was said. `failed` are actions that the summary at the end calls so; `ended`: it is whole."""
 
     outcomes: tuple[Outcome, ...]
+    copies: tuple[Copy, ...]
     failed: tuple[str, ...]
     trouble: tuple[str, ...]
     ended: bool
@@ -59,11 +77,12 @@ def parse(output: str) -> Report:
     outcomes = tuple(_outcomes(lines))[:MOST]
     rows = [row for line in lines if (row := _ROW.fullmatch(line))]
     trouble = [found[1] or found[2] for line in lines if (found := _TROUBLE.match(line))]
-    if not outcomes and not rows and not trouble:
+    copies = tuple(_copies(lines))[:MOST]
+    if not outcomes and not copies and not rows and not trouble:
         raise EvidenceError("this is no output of RVS: it has no result; is it installed (/opt/rocm/bin/rvs)?")
     failed = dict.fromkeys(row["action"] for row in rows if row["said"] == "FAIL")
     ended = bool(rows) and _BOTTOM.fullmatch([line for line in lines if line][-1]) is not None
-    return Report(outcomes, tuple(failed), tuple(trouble[:SAID]), ended=ended)
+    return Report(outcomes, copies, tuple(failed), tuple(trouble[:SAID]), ended=ended)
 
 
 def _outcomes(lines: list[str]) -> Iterator[Outcome]:
@@ -76,6 +95,18 @@ def _outcomes(lines: list[str]) -> Iterator[Outcome]:
         power = _POWER.fullmatch(line)
         if power is not None:
             yield Outcome(power["action"], int(power["gpu"]), power["met"] == "TRUE")
+
+
+def _copies(lines: list[str]) -> Iterator[Copy]:
+    """Of a pair that is told in both directions both are kept."""
+    for line in lines:
+        found = _PEERS.fullmatch(line) or _HOST.fullmatch(line)
+        if found is None:
+            continue
+        told = [canonical(text) for name, text in found.groupdict().items() if name in {"a", "b"}]
+        gpus = tuple(address for address in told if address is not None)
+        if len(gpus) == len(told):
+            yield Copy(found["action"], gpus, float(found["rate"]))
 
 
 def addresses(text: str) -> dict[int, str]:

@@ -7,7 +7,7 @@ from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import rvs
 from fleet_runner.core.checks.verdicts import Remedy, Result, Verdict
-from tests.core.checks.catalogue.judging import NODE, judged, remedies
+from tests.core.checks.catalogue.judging import EXPECTED, NODE, changed, judged, remedies
 from tests.core.checks.healthy.active import RVS, TOPOLOGY, ended
 
 MISSED = RVS.replace(
@@ -26,7 +26,7 @@ def test_gpus_that_reach_their_targets_pass_by_their_addresses() -> None:
     result = answer(RVS)
     assert result.verdict is Verdict.PASS, result.message
     assert result.observed["gpus"]["GPU 0000:05:00.0"] == {"gst-1215Tflops-4K4K8K-rand-fp8": 1340583.0}
-    assert "2 GPUs reached the targets of 2 actions" in result.message
+    assert "RVS found nothing wrong with 2 GPUs in 2 actions" in result.message
 
 
 def test_a_gpu_below_its_target_is_named_with_what_it_reached() -> None:
@@ -36,6 +36,46 @@ def test_a_gpu_below_its_target_is_named_with_what_it_reached() -> None:
     assert "reached 800000 Gflop/s in gst-1215Tflops-4K4K8K-rand-fp8, expected 1215000" in result.message
     assert remedies(answer(WEAK)) == {"rvs.power": Remedy.TRIAGE}
     assert "did not reach the power that RVS asks for in iet-750W" in answer(WEAK).message
+
+
+def copies(*rates: float, slow: str = "") -> str:
+    """Return copies between each two of eight GPUs, and from the processor, which are slow where one has a part."""
+    gpus = [f"0000:{bus}:00.0" for bus in ("05", "15", "65", "75", "85", "95", "e5", "f5")]
+    pairs = [(a, b) for a in gpus for b in gpus if a != b]
+    lines = [
+        f"[RESULT] [302410.4436{at:02d}] [p2p] p2p-bandwidth[{at:2d}/12] [GPU:: {2 + at} - 42583 - {a}]"
+        f" [GPU:: 3 -  1590 - {b}] bidirectional: false {rates[0] if slow and slow in f'{a} {b}' else 61.37:.3f} GBps"
+        " duration: 0.227452 secs\n"
+        for at, (a, b) in enumerate(pairs)
+    ]
+    lines += [
+        f"[RESULT] [302420.4436{at:02d}] [h2d] pcie-bandwidth [ {at}/4] [CPU:: 0] [GPU:: {2 + at} - 42583 - {gpu}]"
+        f" h2d::true d2h::false {rates[-1] if slow == gpu else 55.2:.3f} GBps duration: 1.5 secs\n"
+        for at, gpu in enumerate(gpus)
+    ]
+    return "".join(lines) + RVS
+
+
+COPYING = changed("active", {"rvs": {"level": 3, "seconds": 60, "copy_share_min": 0.9}})
+
+
+def test_slow_copies_name_the_gpu_or_the_pair_that_they_have_in_common() -> None:
+    def judge(output: str, expected: Expected = COPYING) -> Result:
+        return judged("rvs", {"rvs_job": ended(output), "kfd_topology": TOPOLOGY}, expected)
+
+    healthy = judge(copies())
+    assert healthy.verdict is Verdict.PASS, healthy.message
+    assert healthy.observed["copies_gbps"] == {"p2p": 61.37, "h2d": 55.2}
+    (one,) = judge(copies(30.0, slow="0000:65:00.0")).findings
+    assert (one.code, one.component) == ("rvs.copy", "GPU 0000:65:00.0")
+    assert "copies 30 GB/s in p2p, expected at least 90% of the node's median 61.37" in one.message
+    (pair,) = judge(copies(30.0, slow="0000:65:00.0 0000:05:00.0")).findings
+    assert pair.component == "GPU 0000:05:00.0 and GPU 0000:65:00.0"
+    assert judge(copies(30.0, slow="0000:65:00.0"), EXPECTED).verdict is Verdict.PASS
+    alone = copies().removesuffix(RVS) + "".join(RVS.splitlines(keepends=True)[-8:])
+    assert "with 8 GPUs in 2 actions" in judge(alone).message
+    odd = copies().replace("0000:05:00.0", "5:.0.0.0", 1)
+    assert judge(odd).verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize("topology", [None, "", "{}", '{"/sys/class/kfd/kfd/topology/nodes/1/gpu_id": "27226\\n"}'])
