@@ -88,6 +88,7 @@ COMMANDS = {
     "boot": Named(RUN, "boot.commands:app", "Serve network boots; check templates and images"),
     "signals": Named(RUN, "faults.signals.commands:app", "Receive alarms and events; tokens, subscriptions"),
     "netbox": Named(RUN, "inventory.netbox.commands:app", "Set up, sync and inspect NetBox"),
+    "kubernetes": Named(RUN, "lifecycle.kubernetes:app", "Show and clear conditions of a cluster's nodes"),
     "db": Named(RUN, "db.commands:app", "Back up, migrate, copy and prune the store"),
     "lab": Named(RUN, "lab.lab:app", "Run a simulated data centre on this computer"),
 }

@@ -256,6 +256,10 @@ class Settings(BaseModel):
     kubeconfig: Path | None = Field(
         None, description="kubeconfig file with the right to drain nodes, 0600; for the scheduler kubernetes"
     )
+    kubernetes_conditions: bool = Field(
+        default=False,
+        description="keep labels and conditions of each Kubernetes node true: its state, its health, its remedy",
+    )
     max_out_share: float = Field(0.1, gt=0, le=1, description="share of serving nodes that may be out at a time")
     max_out_rack: int = Field(1, ge=1, description="nodes of one rack that may be taken out at a time")
     max_out_domain: float = Field(

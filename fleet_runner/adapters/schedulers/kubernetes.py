@@ -57,7 +57,7 @@ class Kubernetes:
     """One cluster, by the rights of one kubeconfig."""
 
     def __init__(self, api: Any) -> None:
-        self._api = api
+        self.api = api
 
     def drain(self, node: str, reason: str, by: By, *, dry: bool = False) -> SchedulerOutcome:
         """Taint and cordon a node; its pods stay, and new ones do not come."""
@@ -128,16 +128,16 @@ class Kubernetes:
             asked = name(node)
         except EvidenceError as error:
             raise SchedulerError(f"Kubernetes: {error}") from error
-        return self._ask(self._api.read_node, f"node {node}", name=asked)[1]
+        return self.ask(self.api.read_node, f"node {node}", name=asked)[1]
 
     def labelled(self, namespace: str, label: str, value: str, most: int) -> list[dict[str, Any]]:
         """Return the pods of a namespace that have a label, whole; of more than `most` at least one more."""
         asked = {"namespace": namespace, "label_selector": f"{label}={value}"}
-        return self._paged(self._api.list_namespaced_pod, f"the pods {label}={value} in {namespace}", most, asked)
+        return self._paged(self.api.list_namespaced_pod, f"the pods {label}={value} in {namespace}", most, asked)
 
     def _pods(self, node: str) -> list[dict[str, Any]]:
         asked = {"field_selector": f"spec.nodeName={node}"}
-        call = self._api.list_pod_for_all_namespaces
+        call = self.api.list_pod_for_all_namespaces
         return self._paged(call, f"the pods of node {node}", kubernetes_node.MOST_PODS, asked)
 
     def _paged(
@@ -146,7 +146,7 @@ class Kubernetes:
         found: list[dict[str, Any]] = []
         after: str | None = None
         while len(found) <= most:
-            page = self._ask(call, what, (), **{**asked, "limit": PAGE, "_continue": after})[1]
+            page = self.ask(call, what, (), **{**asked, "limit": PAGE, "_continue": after})[1]
             found += _objects(page.get("items"), what)
             (meta,) = _objects([page.get("metadata") or {}], what)
             after = str(meta.get("continue") or "") or None
@@ -160,8 +160,8 @@ class Kubernetes:
         """Write a node as it was read; False where somebody else has written it since."""
         metadata = {"resourceVersion": raw["metadata"].get("resourceVersion"), "annotations": notes}
         body = {"metadata": metadata, "spec": spec}
-        status, _ = self._ask(
-            self._api.patch_node, f"node {node}", {HTTPStatus.CONFLICT}, name=node, body=body, field_manager=MANAGER,
+        status, _ = self.ask(
+            self.api.patch_node, f"node {node}", {HTTPStatus.CONFLICT}, name=node, body=body, field_manager=MANAGER,
             _content_type=PATCH,
         )  # fmt: skip
         return status != HTTPStatus.CONFLICT
@@ -169,14 +169,14 @@ class Kubernetes:
     def _say(self, node: str, status: str, message: str) -> None:
         """Keep a condition of the node, where our rights are enough; nothing depends on it."""
         condition = {"type": CONDITION, "status": status, "reason": "FleetRunner", "message": message}
-        self._ask(
-            self._api.patch_node_status, f"conditions of node {node}", {HTTPStatus.FORBIDDEN}, name=node,
+        self.ask(
+            self.api.patch_node_status, f"conditions of node {node}", {HTTPStatus.FORBIDDEN}, name=node,
             body={"status": {"conditions": [condition]}}, field_manager=MANAGER, _content_type=PATCH,
         )  # fmt: skip
 
     def _eviction(self) -> str:
         """Return the version of evictions that the API server takes: policy/v1 since 1.22."""
-        said = self._ask(self._api.get_api_resources, "its resources")[1]
+        said = self.ask(self.api.get_api_resources, "its resources")[1]
         known = _objects(said.get("resources"), "its resources")
         mine = next((each for each in known if each.get("name") == "pods/eviction"), {})
         return f"policy/{mine.get('version') or 'v1'}"
@@ -185,13 +185,13 @@ class Kubernetes:
         """Ask for one eviction; False where a disruption budget does not allow it now."""
         namespace, _, short = pod.partition("/")
         body = {"apiVersion": version, "kind": "Eviction", "metadata": {"name": short, "namespace": namespace}}
-        status, _ = self._ask(
-            self._api.create_namespaced_pod_eviction, f"the eviction of pod {pod}",
+        status, _ = self.ask(
+            self.api.create_namespaced_pod_eviction, f"the eviction of pod {pod}",
             {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.NOT_FOUND}, name=short, namespace=namespace, body=body,
         )  # fmt: skip
         return status != HTTPStatus.TOO_MANY_REQUESTS
 
-    def _ask(
+    def ask(
         self, call: Callable[..., Any], what: str, expected: Collection[int] = (), **asked: Any
     ) -> tuple[int, dict[str, Any]]:
         """Return the status and the JSON of an answer; SchedulerError for a no that is not expected, and for none."""

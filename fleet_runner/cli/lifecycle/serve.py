@@ -100,6 +100,7 @@ def serve(
             work.enter_context(sending(world))
             work.enter_context(notifying(world))
             work.enter_context(mirroring(world))
+            work.enter_context(conditions(world))
             work.enter_context(taking(world))
             work.enter_context(keeper.kept(settings, engine.environment(settings, "")))
             work.enter_context(carrying(world, bell))
@@ -213,6 +214,18 @@ def mirroring(world: TickContext) -> Iterator[None]:
     from fleet_runner.reconcile.inventory import netbox as telling  # noqa: PLC0415  as above
 
     with telling.mirroring(world.settings, world.store, store_ownership.Outward(world)):
+        yield
+
+
+@contextmanager
+def conditions(world: TickContext) -> Iterator[None]:
+    """Keep the nodes of a Kubernetes cluster true beside the work, where the settings say so."""
+    if not world.settings.kubernetes_conditions:
+        yield
+        return
+    from fleet_runner.reconcile.lifecycle import node_conditions  # noqa: PLC0415  as above
+
+    with node_conditions.telling(world):
         yield
 
 

@@ -202,7 +202,7 @@ def test_the_rights_of_the_example_are_enough_and_no_more(
 ) -> None:
     """Pods are evicted, never deleted; nothing secret can be read."""
     server.add_pod(f"pod-{node}", node)
-    api = cluster._api
+    api = cluster.api
     for refused in (
         lambda: api.delete_namespaced_pod(f"pod-{node}", "default"),
         api.list_secret_for_all_namespaces,

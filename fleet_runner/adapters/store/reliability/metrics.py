@@ -54,6 +54,12 @@ class TallyMethods:
         with self._database.read() as connection:
             return Watermarks(*(_top(connection, table) for table in (journal, runs, results)))
 
+    def nodes_with_results(self, after: int, top: int) -> frozenset[str]:
+        """Return the names of those that have results with ids after one, up to `top`."""
+        query = select(results.c.node).distinct().where(_within(results.c.id, after, top))
+        with self._database.read() as connection:
+            return frozenset(connection.scalars(query))
+
     def steps(self, after: int, top: int) -> tuple[Step, ...]:
         """Return the transitions of the stretch of the history after an id, up to `top`."""
         query = select(journal.c.id, journal.c.node, journal.c.at, journal.c.state, journal.c.event, journal.c.to)

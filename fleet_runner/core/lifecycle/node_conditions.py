@@ -1,0 +1,170 @@
+"""What a Kubernetes node says of the machine under it: labels to select by, and conditions with a reason each.
+
+A cluster's people read them, and of a shared fleet they are tenants. So a message says what was found on this node
+in the words of the check's own catalogue, and never a finding's text, which may name other nodes.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from fleet_runner.core.base.plural import counted
+from fleet_runner.core.base.printable import printable
+from fleet_runner.core.checks.catalogue import CHECKS
+from fleet_runner.core.checks.verdicts import Finding, Remedy, Verdict
+from fleet_runner.core.lifecycle.runs import Node, Stored, Ticket
+from fleet_runner.core.lifecycle.states import STATES, Condition, State
+
+PREFIX = "fleet-runner.dev/"
+STATE, REASON, TRANSITION = f"{PREFIX}state", f"{PREFIX}reason-code", f"{PREFIX}transition"
+LABELS = (STATE, REASON, TRANSITION)
+
+NONE = "none"
+
+UNDER_REMEDIATION = "UnderRemediation"
+
+FAMILIES: Mapping[str, frozenset[str]] = {
+    "GpuHealthy": frozenset({
+        "parts_gpu", "gpu_errors", "gpu_retired", "gpu_thermals", "gpu_pcie", "gpu_power", "gpu_settings",
+        "gpu_clocks", "gpu_fabric", "gpu_memory_held", "fabric_manager", "nvlink", "xgmi", "xid", "dcgm", "gpu_burn",
+        "gpu_bandwidth", "gemm", "training", "nccl_allreduce", "rvs",
+    }),
+    "NetworkHealthy": frozenset({"nic_ports", "roce_ports", "cabling_ethernet", "network_speed"}),
+    "FabricHealthy": frozenset({
+        "parts_hca", "gpu_nics", "ib_ports", "hca_events", "link_flaps", "optics", "cabling_infiniband", "ib_write",
+        "ib_write_pair", "allreduce",
+    }),
+    "HostHealthy": frozenset({
+        "parts_cpu", "parts_dimm", "parts_nvme", "pcie_devices", "pcie_settings", "memory_errors", "disk_health",
+        "file_systems", "kernel", "kernel_log", "processes", "services", "time_sync", "cpu_stress",
+        "memory_bandwidth", "disk_speed", "chassis_health", "sensors", "sel", "power_supplies", "power_redundancy",
+    }),
+    "FirmwareCurrent": frozenset({"firmware_pins", "bios_settings"}),
+}  # fmt: skip
+"""Each condition, and the checks that it is made from. Others are about an act of ours, or about a whole fabric."""
+
+CONDITIONS = (*FAMILIES, UNDER_REMEDIATION)
+
+OUT = frozenset({
+    State.RESET, State.REBOOT, State.TRIAGE, State.DEBUG, State.RMA, State.FIRMWARE, State.FIRMWARE_FAILED,
+    State.WIPE,
+})  # fmt: skip
+"""States in which a node is worked on; nothing waits for its idleness any more."""
+
+_LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?", re.ASCII)
+_PART = re.compile(r"(?:GPU|DIMM|PSU|FAN|NIC|CPU|HCA) [A-Za-z0-9:._/-]{1,40}", re.ASCII)
+_WORD = re.compile(r"[A-Za-z0-9]+", re.ASCII)
+
+
+class Told(NamedTuple):
+    """One condition: its status is "True", "False" or "Unknown"."""
+
+    type: str
+    status: str
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """All that a node is to say."""
+
+    labels: Mapping[str, str]
+    conditions: tuple[Told, ...]
+
+
+def wanted(node: Node, latest: Iterable[Stored], tickets: Sequence[Ticket]) -> Wanted:
+    """Return what a node is to say, from its row, its checks' newest results and its open tickets."""
+    results = {each.result.check: each for each in latest}
+    numbers = {ticket.fault: ticket.id for ticket in tickets}
+    told = [_family(name, checks, results, numbers) for name, checks in FAMILIES.items()]
+    worst = _worst([finding for checks in FAMILIES.values() for finding in _findings(checks, results)])
+    pending = Condition.PENDING in node.conditions
+    transition = "immediate" if node.state in OUT else "pending" if pending else NONE
+    code = worst.code if worst is not None else NONE
+    labels = {STATE: node.state.value, REASON: code if _LABEL.fullmatch(code) else NONE, TRANSITION: transition}
+    return Wanted(labels, (*told, _remediation(node)))
+
+
+def _findings(checks: frozenset[str], results: Mapping[str, Stored]) -> list[Finding]:
+    mine = (results[name].result for name in sorted(checks & results.keys()))
+    return [
+        finding
+        for result in mine
+        if result.verdict is Verdict.FAIL
+        for finding in result.findings
+        if finding.remedy is not Remedy.RECORD
+    ]
+
+
+def _worst(findings: Sequence[Finding]) -> Finding | None:
+    return max(findings, key=lambda each: list(Remedy).index(each.remedy), default=None)
+
+
+def _family(name: str, checks: frozenset[str], results: Mapping[str, Stored], tickets: Mapping[str, int]) -> Told:
+    asked = sorted(checks & results.keys())
+    found = _findings(checks, results)
+    worst = _worst(found)
+    if worst is not None:
+        number = f"; ticket {tickets[worst.fault]}" if worst.fault in tickets else ""
+        more = f"; {len(found) - 1} more" if len(found) > 1 else ""
+        return Told(name, "False", _camel(worst.code), f"{_meaning(worst)}{more}{number}")
+    unknown = [
+        each for each in asked if results[each].result.verdict not in {Verdict.PASS, Verdict.SKIPPED, Verdict.FAIL}
+    ]
+    passed = [each for each in asked if results[each].result.verdict in {Verdict.PASS, Verdict.FAIL}]
+    if unknown or not passed:
+        why = f"no verdict of {', '.join(unknown)}" if unknown else "no check has passed yet"
+        return Told(name, "Unknown", "NoVerdict", why)
+    return Told(
+        name, "True", "ChecksPassed", f"{counted(len(passed), 'check')} found nothing that asks for an action"
+    )
+
+
+def _meaning(finding: Finding) -> str:
+    """Return what a kind of finding means, with the part of this node that it is about."""
+    codes = (code for check in CHECKS.values() for code in check.codes)
+    meaning = next((code.meaning for code in codes if fnmatchcase(finding.code, code.code)), None)
+    meaning = meaning or printable(finding.code)[:200]
+    return f"{finding.component}: {meaning}" if _PART.fullmatch(finding.component) else meaning
+
+
+def _remediation(node: Node) -> Told:
+    if node.state in OUT:
+        return Told(UNDER_REMEDIATION, "True", _camel(node.state.value), STATES[node.state].meaning)
+    pending = node.conditions.get(Condition.PENDING)
+    if pending is not None:
+        remedy = pending.detail or "a remedy"
+        return Told(UNDER_REMEDIATION, "True", "Pending", f"{remedy} follows once the node's work has ended")
+    if Condition.MAINTENANCE in node.conditions:
+        return Told(UNDER_REMEDIATION, "True", "Maintenance", "A person does planned work on it.")
+    return Told(UNDER_REMEDIATION, "False", "NothingAsked", "No remedy is asked for.")
+
+
+def _camel(code: str) -> str:
+    return "".join(word[:1].upper() + word[1:] for word in _WORD.findall(code))[:200] or "Unknown"
+
+
+def conditions(current: Sequence[Mapping[str, Any]], told: Iterable[Told], now: str) -> list[dict[str, str]]:
+    """Return conditions as the API server keeps them; one whose status stays keeps the time of its last change."""
+    before = {each.get("type"): each for each in current}
+    found: list[dict[str, str]] = []
+    for each in told:
+        old = before.get(each.type, {})
+        since = old.get("lastTransitionTime") if old.get("status") == each.status else None
+        found.append(each._asdict() | {"lastTransitionTime": since if isinstance(since, str) else now})
+    return found
+
+
+def says(current: Mapping[str, Any], want: Wanted) -> bool:
+    """Tell if a node, {"labels": ..., "conditions": [...]}, says already what it is to say."""
+    labels = current.get("labels") or {}
+    if {key: labels.get(key) for key in LABELS} != dict(want.labels):
+        return False
+    there = {each.get("type"): each for each in current.get("conditions") or ()}
+    return all(
+        [there.get(each.type, {}).get(key) for key in ("status", "reason", "message")] == list(each[1:])
+        for each in want.conditions
+    )

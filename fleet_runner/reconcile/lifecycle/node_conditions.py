@@ -1,0 +1,175 @@
+"""Kubernetes told of its nodes beside the work: labels and conditions that are as the store has them.
+
+Nothing is queued: what differs is found again, however long the API server was away. While nothing changes, the
+cluster is only listed, every `LOOK` seconds, in pages of 500 nodes.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from threading import Event, Thread
+from typing import Any
+
+import structlog
+
+from fleet_runner.adapters.schedulers import kubernetes, kubernetes_status
+from fleet_runner.adapters.schedulers.kubernetes import Kubernetes
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.base.errors import SchedulerError, SettingsError
+from fleet_runner.core.inventory.records import Fleet
+from fleet_runner.core.lifecycle import node_conditions
+from fleet_runner.core.lifecycle.node_conditions import Wanted
+from fleet_runner.core.lifecycle.runs import Node, Ticket
+from fleet_runner.core.tickets.trackers.backoff import pause
+from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.store_ownership import Outward
+from fleet_runner.reconcile.loop.survive import errors_logged
+from fleet_runner.settings import Settings
+
+log = structlog.get_logger()
+
+PULSE = 15.0
+"""Seconds between two looks at what has changed in the store."""
+
+LOOK = 600.0
+"""Seconds after which what the nodes say is read again, though nothing has changed here."""
+
+GRACE = 5.0
+"""Seconds that a request under way is given at the end."""
+
+
+@dataclass(slots=True)
+class ConditionsTeller:
+    """What keeps the nodes of one cluster true. `theirs` gives each of our nodes its name in the cluster."""
+
+    store: Store
+    cluster: Kubernetes
+    theirs: Callable[[], Mapping[str, str]] = dict
+    may: Callable[[str], bool] = lambda _: True
+    _there: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    _looked: float = float("-inf")
+    _versions: dict[str, int] = field(default_factory=dict[str, int])
+    _results: int = 0
+    _tickets: frozenset[tuple[int, str]] = frozenset()
+    _wanted: dict[str, Wanted] = field(default_factory=dict[str, Wanted])
+    _left: dict[str, str] = field(default_factory=dict[str, str])
+
+    def visit(self) -> int:
+        """Tell what differs; return of how many nodes.
+
+        Raises:
+            SchedulerError: the API server did not answer, or refused; what is left is found by the next visit.
+        """
+        self._recall()
+        now = self.store.clock()
+        if now - self._looked >= LOOK:
+            self._there = dict(kubernetes_status.nodes(self.cluster))
+            self._looked, self._left = now, {}
+        told = 0
+        for name, theirs, want in self.due():
+            current = self._there[theirs]
+            there = node_conditions.conditions(current["conditions"], want.conditions, _moment(now))
+            if why := kubernetes_status.apply(self.cluster, theirs, want.labels, there):
+                log.warning("a Kubernetes node is not told all", node=name, why=why)
+                self._left[name] = why  # until the next look at the cluster
+                continue
+            current["labels"] |= want.labels
+            others = [each for each in current["conditions"] if each.get("type") not in node_conditions.CONDITIONS]
+            current["conditions"] = [*others, *there]
+            told += 1
+        return told
+
+    def look(self) -> None:
+        """Read what the store and the cluster say now; nothing is written."""
+        self._recall()
+        self._there = dict(kubernetes_status.nodes(self.cluster))
+
+    def due(self) -> Iterator[tuple[str, str, Wanted]]:
+        """Yield each node that says something else than it should: its name, its name there, what it is to say."""
+        theirs = self.theirs()
+        for name, want in sorted(self._wanted.items()):
+            there = theirs.get(name, name)
+            known = there in self._there and name not in self._left and self.may(name)
+            if known and not node_conditions.says(self._there[there], want):
+                yield name, there, want
+
+    def clear(self, *, dry: bool = False) -> int:
+        """Take away all that was said, of every node of the cluster, or only count them; return how many."""
+        cleared = 0
+        for name, current in kubernetes_status.nodes(self.cluster):
+            types = {each.get("type") for each in current["conditions"]}
+            if current["labels"].keys() & set(node_conditions.LABELS) or types & set(node_conditions.CONDITIONS):
+                if not dry:
+                    kubernetes_status.apply(self.cluster, name, {}, [])
+                cleared += 1
+        return cleared
+
+    def _recall(self) -> None:
+        """Make anew what nodes are to say whose row, results or tickets have changed since the last visit."""
+        with self.store.one_moment():
+            rows = {node.name: node for node in self.store.nodes()}
+            top = self.store.tops().results
+            tickets = self.store.tickets()
+            kept = frozenset((ticket.id, name) for ticket in tickets for name in ticket.nodes)
+            changed = {name for name, node in rows.items() if self._versions.get(name) != node.version}
+            changed |= self.store.nodes_with_results(self._results, top) & rows.keys()
+            changed |= {name for _, name in kept ^ self._tickets} & rows.keys()
+            for name in changed:
+                self._wanted[name] = self._want(rows[name], tickets)
+        for gone in self._wanted.keys() - rows.keys():
+            del self._wanted[gone]
+        self._versions = {name: node.version for name, node in rows.items()}
+        self._results, self._tickets = top, kept
+
+    def _want(self, node: Node, tickets: Iterable[Ticket]) -> Wanted:
+        mine = [ticket for ticket in tickets if node.name in ticket.nodes]
+        return node_conditions.wanted(node, self.store.latest_results(node.name), mine)
+
+
+def opened(settings: Settings) -> Kubernetes:
+    """Return the cluster of the settings; SettingsError where there is none."""
+    if settings.scheduler != "kubernetes" or settings.kubeconfig is None:
+        raise SettingsError("scheduler is not kubernetes, or kubeconfig is not set; nodes of no cluster can be told")
+    return kubernetes.opened(settings.kubeconfig)
+
+
+def theirs(fleet: Fleet | None) -> dict[str, str]:
+    """Return what the cluster calls our nodes where that differs; "" for those that it does not know."""
+    devices = fleet.devices.values() if fleet is not None else ()
+    return {each.name: str(each.context["scheduler_node"]) for each in devices if "scheduler_node" in each.context}
+
+
+@contextmanager
+def telling(world: TickContext) -> Iterator[None]:
+    """Keep the nodes of the cluster true for as long as it is open; only the runner that decides does so."""
+    stop = Event()
+    may = Outward(world)
+    given = ConditionsTeller(world.store, opened(world.settings), lambda: theirs(world.fleet), may)
+    thread = Thread(target=_tell, args=(world, given, may, stop), name="kubernetes", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(GRACE)
+
+
+def _tell(world: TickContext, given: ConditionsTeller, may: Outward, stop: Event) -> None:
+    tries = 0
+    while not stop.is_set():
+        rest = PULSE
+        with errors_logged(stop, "Kubernetes was not told of its nodes"):
+            try:
+                if world.fleet is not None and world.decides() and may.anything():
+                    given.visit()
+                tries = 0
+            except SchedulerError:
+                tries += 1
+                rest = max(PULSE, pause(tries))
+                raise
+        stop.wait(rest)
+
+
+def _moment(now: float) -> str:
+    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
