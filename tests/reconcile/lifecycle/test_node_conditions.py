@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from fleet_runner.adapters.schedulers import kubernetes
+from fleet_runner.adapters.schedulers.kubernetes import Kubernetes
 from fleet_runner.core.base.errors import SchedulerError, SettingsError
 from fleet_runner.core.budgets.modes import Mode, Scope, Setting
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
@@ -52,25 +53,24 @@ def world(make_world: Callable[..., TickContext]) -> TickContext:
     return made
 
 
-class Counting:
-    """The cluster, with a count of what it was asked."""
+class Counting(Kubernetes):
+    """The cluster, with a list of what it was asked."""
 
-    def __init__(self, cluster: kubernetes.Kubernetes) -> None:
-        self.cluster, self.asked = cluster, list[str]()
-        self.api = cluster.api
+    asked: list[str]
 
-    def ask(self, call: Any, what: str, *rest: Any, **given: Any) -> Any:
+    def ask(self, call: Callable[..., Any], what: str, expected: Collection[int] = (), **asked: Any) -> Any:
         """Note what is asked, and ask it."""
         self.asked.append(what)
-        return self.cluster.ask(call, what, *rest, **given)
+        return super().ask(call, what, expected, **asked)
 
 
 @pytest.fixture
 def teller(server: kube.ApiServer, world: TickContext) -> ConditionsTeller:
     """What tells the cluster, after whatever an earlier test said was taken away."""
-    found = ConditionsTeller(world.store, Counting(kubernetes.opened(server.kubeconfig(kube.DRAINER))))  # type: ignore[arg-type]
+    cluster = Counting(kubernetes.opened(server.kubeconfig(kube.DRAINER)).api)
+    cluster.asked = []
+    found = ConditionsTeller(world.store, cluster)
     found.clear()
-    found.cluster.asked.clear()  # type: ignore[attr-defined]
     return found
 
 
@@ -99,10 +99,10 @@ def test_nodes_say_what_the_store_knows_and_nothing_is_written_twice(
     assert set(found) == set(CONDITIONS)
     assert found["GpuHealthy"]["status"] == "Unknown"
     assert said(server, "elsewhere") == ({}, {})
-    asked: list[str] = teller.cluster.asked  # type: ignore[attr-defined]
-    asked.clear()
+    assert isinstance(teller.cluster, Counting)
+    teller.cluster.asked.clear()
     assert [teller.visit() for _ in range(20)] == [0] * 20
-    assert asked == []
+    assert teller.cluster.asked == []
     judged(world, "gpu-01", Verdict.FAIL, FAULT)
     assert teller.visit() == 1
     now = said(server, "gpu-01")[1]
