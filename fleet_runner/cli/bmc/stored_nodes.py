@@ -12,9 +12,9 @@ from fleet_runner import settings
 from fleet_runner.adapters.plays import profiles
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.reader import reader
-from fleet_runner.cli.base.session import opened
+from fleet_runner.cli.base.session import errors, opened
 from fleet_runner.cli.checks.baseline import learn
-from fleet_runner.core.base.errors import FleetError, NoStoreError, SettingsError
+from fleet_runner.core.base.errors import FleetError, NoStoreError, SettingsError, StoreError
 from fleet_runner.core.bmc import proposed_file, stored
 from fleet_runner.core.bmc.proposed import Node
 from fleet_runner.core.bmc.stored import Piece
@@ -46,7 +46,10 @@ def named(where: list[str]) -> bool:
         return False
     try:
         store = reader.opened(settings.load().store_url)
-    except (NoStoreError, SettingsError):
+    except NoStoreError:
+        return False
+    except StoreError as error:
+        errors.print(f"warning: BMCs are asked, as the store cannot be read: {error}", markup=False, soft_wrap=True)
         return False
     try:
         known = {node.name for node in store.nodes()}

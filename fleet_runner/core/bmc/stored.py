@@ -87,11 +87,21 @@ def node(name: str, pieces: Mapping[str, Piece], latest: Sequence[Result] = ()) 
     ]
     for facts in (gpu_facts.told, _supplies, _sensors):
         told += _drawn(facts, texts, notes)
+    strange = [each.key for each in told if not _is_plain(each.value)]
+    notes += [f"{key} is not proposed: {name} tells it with signs that nobody can type" for key in strange]
     firmware = tuple(_drawn(_firmware, texts, notes))
     settings = dict(_drawn(_settings, texts, notes))
     notes += _lacking(texts)
     day = f"{datetime.fromtimestamp(max(each.at for each in pieces.values()), UTC):%Y-%m-%d}" if pieces else "no day"
-    return Node(name, day, _model(texts), tuple(told), firmware, tuple(notes), settings)
+    return Node(
+        name,
+        day,
+        _model(texts),
+        tuple(each for each in told if each.key not in strange),
+        firmware,
+        tuple(notes),
+        settings,
+    )
 
 
 def _drawn(facts: Callable[[Texts], Iterable[T]], texts: Texts, notes: list[str]) -> list[T]:
@@ -159,6 +169,14 @@ def _settings(texts: Texts) -> list[tuple[str, Setting]]:
     whole = [rows for uri, rows in able.items() if "Baseboard" not in uri] or [*able.values()]
     rows = whole[0] if len(whole) == 1 else {}
     return [(str(name), value) for name, value in rows.items() if _is_shared(str(name), value)]
+
+
+def _is_plain(value: object) -> bool:
+    """Tell if a value is read from YAML as it was written: its texts are short, and of one line."""
+    if isinstance(value, str):
+        return value.isprintable() and len(value) <= LONGEST_SETTING
+    inner = [*value.values()] if isinstance(value, Mapping) else value if isinstance(value, tuple) else ()
+    return all(map(_is_plain, inner))
 
 
 def _is_shared(name: str, value: object) -> bool:

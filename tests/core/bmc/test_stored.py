@@ -1,5 +1,6 @@
 """Nodes of the store: what is proposed of them holds for themselves, names who is odd, and invents nothing."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -144,6 +145,24 @@ def test_supplies_that_have_resources_of_their_own_count_where_the_chassis_lists
     assert given["parts.psu.count"] == 2
     assert "parts.psu.count" not in told(node("n1", redfish_power=None, redfish_supplies=None))
     assert "sensors.fans" not in told(node("n1", redfish_sensors=None))
+
+
+@given(st.text(max_size=6) | st.sampled_from(["\x85", "\u2028", " ", "x" * 300, "\U0001f600", "~", "null", "1e3"]))
+def test_whatever_a_tool_calls_a_part_is_read_from_the_file_as_it_was_told(name: str) -> None:
+    rows = json.loads(texts()["lscpu"])
+    rows["lscpu"] = [{"field": "Model name:", "data": name}, *(
+        row for row in rows["lscpu"] if row["field"] != "Model name:"
+    )]  # fmt: skip
+    given_node = node("n1", lscpu=json.dumps(rows))
+    model = told(given_node).get("parts.cpu.model")
+    assert profile(given_node)["parts"]["cpu"].get("model") == model
+    assert model is None or (model.isprintable() and len(model) <= 200)
+
+
+def test_what_nobody_can_type_is_not_proposed_and_is_noted() -> None:
+    given_node = node("n1", dmidecode=texts()["dmidecode"].replace("M321R8GA", "M321\u200bR8GA"))
+    assert "parts.dimm.models" not in told(given_node)
+    assert "parts.dimm.models is not proposed: n1 tells it with signs that nobody can type" in given_node.notes
 
 
 def test_a_profile_that_the_node_is_not_like_is_failed() -> None:
