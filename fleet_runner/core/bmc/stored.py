@@ -93,15 +93,8 @@ def node(name: str, pieces: Mapping[str, Piece], latest: Sequence[Result] = ()) 
     settings = dict(_drawn(_settings, texts, notes))
     notes += _lacking(texts)
     day = f"{datetime.fromtimestamp(max(each.at for each in pieces.values()), UTC):%Y-%m-%d}" if pieces else "no day"
-    return Node(
-        name,
-        day,
-        _model(texts),
-        tuple(each for each in told if each.key not in strange),
-        firmware,
-        tuple(notes),
-        settings,
-    )
+    usable = tuple(each for each in told if each.key not in strange)
+    return Node(name, day, _model(texts), usable, firmware, tuple(notes), settings)
 
 
 def _drawn(facts: Callable[[Texts], Iterable[T]], texts: Texts, notes: list[str]) -> list[T]:
