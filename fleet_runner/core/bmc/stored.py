@@ -48,9 +48,9 @@ SECTIONS = (
     ("parts.cpu", "lscpu"),
     ("parts.dimm", "dmidecode"),
     ("parts.nvme", "nvme_controllers"),
-    ("parts.hca", "ibstat"),
     ("nvlink", "nvlink_status"),
     ("nic_of_gpu", "nvidia_smi_topology"),
+    ("xgmi", "amd_smi_xgmi"),
     ("kernel", "kernel_files"),
     ("pcie_devices", "pci_devices"),
     ("sensors", "redfish_sensors"),
@@ -124,7 +124,8 @@ def failing(name: str, profile: Mapping[str, Any], pieces: Mapping[str, Piece]) 
 
 def _lacking(texts: Texts) -> Iterator[str]:
     """Yield which section would have had gathered what was never read of a node."""
-    names = [section for section, read in SECTIONS if read not in texts]
+    others = {"nvlink", "nic_of_gpu"} if "amd_smi_static" in texts else {"xgmi"}
+    names = [section for section, read in SECTIONS if read not in texts and section not in others]
     if names:
         yield (
             f"never read, so that nothing is proposed of it: {', '.join(names)}; write these sections empty into the"

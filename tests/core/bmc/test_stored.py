@@ -19,6 +19,8 @@ from fleet_runner.core.lifecycle.runs import Stored
 from fleet_runner.core.lifecycle.spool import Evidence
 from fleet_runner.core.lifecycle.states import Stage
 from tests.core.bmc.store_nodes import AT, ORIGIN, node, pieces, profile, texts, told
+from tests.core.checks.catalogue.amd_evidence import rows
+from tests.core.checks.catalogue.amd_evidence import texts as amd
 
 READS = sorted(texts())
 
@@ -129,6 +131,15 @@ def test_a_read_that_was_never_made_names_the_section_that_makes_it() -> None:
     assert "# never read, so that nothing is proposed of it: parts.cpu; write these sections empty" in text
     assert "# Not proposed, as it is a site's choice: hca_interfaces" in text
     assert stored.node("n1", {}).day == "no day"
+
+
+def test_a_node_is_not_asked_for_what_the_other_makers_gpus_have() -> None:
+    found = {read: text for read, text in texts().items() if not read.startswith("nv")}
+    of_amd = {**found, **amd(rows())}
+    assert [each for each in stored.node("n1", pieces(of_amd)).notes if "nvlink" in each] == []
+    del of_amd["amd_smi_xgmi"]
+    assert "is proposed of it: parts.nvme, xgmi;" in " ".join(stored.node("n1", pieces(of_amd)).notes)
+    assert "nvlink, nic_of_gpu;" in " ".join(stored.node("n1", pieces(found)).notes)
 
 
 def test_the_model_is_the_bmcs_and_a_gpu_baseboards_is_not() -> None:
