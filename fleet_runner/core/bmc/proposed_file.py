@@ -76,17 +76,20 @@ def _told(nodes: Sequence[Node]) -> Iterator[str]:
     """Yield the sections of values: one line a value, and a comment where nodes differ."""
     same = {each.key: each for each in proposed.alike(nodes)}
     differing = {each.key: each for each in proposed.differences(nodes)}
+    there = {path[:end] for key in same for path in [tuple(key.split("."))] for end in range(1, len(path))}
     begun: tuple[str, ...] = ()
     for key in _in_sections([each.key for node in nodes for each in node.told]):
         *above, name = key.split(".")
-        if key not in same:
-            yield f"  # {key} differs: {_apart(differing[key])}"
-            continue
-        for depth, step in enumerate(above):
-            if begun[: depth + 1] != tuple(above[: depth + 1]):
-                begun = tuple(above[: depth + 1])
-                yield f"{'  ' * (depth + 1)}{step}:"
-        yield f"{'  ' * (len(above) + 1)}{name}: {yaml(same[key].value)} # {_why(same[key], nodes)}"
+        sections = [tuple(above[: depth + 1]) for depth in range(len(above)) if tuple(above[: depth + 1]) in there]
+        for section in sections:
+            if begun[: len(section)] != section:
+                begun = section
+                yield f"{'  ' * len(section)}{section[-1]}:"
+        indent = "  " * (len(sections) + 1)
+        if key in same:
+            yield f"{indent}{name}: {yaml(same[key].value)} # {_why(same[key], nodes)}"
+        else:
+            yield f"{indent}# {key} differs: {_apart(differing[key])}"
 
 
 def _in_sections(keys: Sequence[str]) -> list[str]:
