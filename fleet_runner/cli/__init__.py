@@ -65,7 +65,7 @@ COMMANDS = {
     "cabling": Named(HARDWARE, "cabling.commands:app", "Compare cables with the design"),
     "firmware": Named(HARDWARE, "firmware.commands:app", "Compare firmware with its pins; update it"),
     "bmc": Named(HARDWARE, "bmc.look:app", "Look at any BMC: health, parts, firmware"),
-    "profile": Named(HARDWARE, "bmc.profile:app", "Propose a device type's profile from BMCs"),
+    "profile": Named(HARDWARE, "bmc.profile:app", "Propose a device type's profile from good nodes"),
     "drift": Named(HARDWARE, "inventory.drift:drift", "Compare observed hardware with the source of truth"),
     "allreduce": Named(HARDWARE, "checks.allreduce:allreduce", "Test collectives across nodes; find slow ones"),
     "baseline": Named(HARDWARE, "checks.baseline:baseline", "Propose pass marks learned from good nodes"),

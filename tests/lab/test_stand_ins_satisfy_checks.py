@@ -17,6 +17,8 @@ import yaml
 from fleet_runner.adapters import redfish, sitefiles
 from fleet_runner.adapters.redfish import Bmc
 from fleet_runner.core.base.errors import BmcError
+from fleet_runner.core.bmc import proposed, proposed_file, stored
+from fleet_runner.core.bmc.stored import Piece
 from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.check import run, wanted
 from fleet_runner.core.checks.evidence import Expected, Read, ReadEnd, Reading, ReadKind
@@ -169,6 +171,38 @@ def test_a_healthy_node_passes_every_check(lab: Lab, expected: Mapping[str, Expe
     assert {name: result.message for name, result in results.items() if result.verdict is not PASS} == {}
     assert all(result.evidence for name, result in results.items())
     assert results["gpu_usage"].observed["in_use"] is False
+
+
+def pieces(lab: Lab, node: str, profile: Mapping[str, Any]) -> dict[str, Piece]:
+    """Return what the store would hold of a node: the texts of the reads that went well."""
+    seen = readings(lab, node, profile, "nothing hangs")
+    return {
+        name: Piece(each.text, each.at or 1.0)
+        for name, each in seen.items()
+        if each.end is ReadEnd.OK and not each.rc
+    }
+
+
+def test_the_profile_that_good_nodes_propose_is_theirs_and_an_odd_one_is_named(
+    lab: Lab, expected: Mapping[str, Expected]
+) -> None:
+    read_of = {name: pieces(lab, name, expected[name].profile) for name in NODES}
+    nodes = [stored.node(name, mine) for name, mine in read_of.items()]
+    assert proposed.differences(nodes) == []
+    proposal = yaml.safe_load(proposed_file.text(nodes, stored.origin("lab-hgx-h100")))["fleet_profile"]
+    ours = expected[NODES[0]].profile
+    assert proposal["parts"]["gpu"] == ours["parts"]["gpu"]
+    assert proposal["nic_of_gpu"] == {str(gpu): name for gpu, name in ours["nic_of_gpu"].items()}
+    assert {name: stored.failing(name, proposal, mine) for name, mine in read_of.items()} == {
+        name: [] for name in NODES
+    }
+    faults.inject(lab, "missing_gpu", "gpu-02", {})
+    try:
+        short = pieces(lab, "gpu-02", expected["gpu-02"].profile)
+    finally:
+        faults.fix(lab, "missing_gpu", "gpu-02")
+    assert "parts_gpu" in {each.check for each in stored.failing("gpu-02", proposal, short)}
+    assert list(proposed.odd([nodes[0], stored.node("gpu-02", short), nodes[2]])) == ["gpu-02"]
 
 
 @pytest.mark.parametrize(

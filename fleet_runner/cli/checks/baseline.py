@@ -70,17 +70,7 @@ def baseline(
         profile = profiles.read(settings, device_type)
         at = time.time() - span(since)
         chosen = _good(store, device_type, at) if good else _named(store, device_type, split(nodes or ()))
-        margin = Margin(deviations, share)
-        learned = [
-            core.learn(each, measure, core.samples(measure, results, chosen), profile, margin)
-            for name, each in sorted(CHECKS.items())
-            if each.measures and check in {"", name}
-            for results in [_results(store, ResultFilter(check=name, since=at))]
-            for measure in each.measures
-        ]
-        learned += _limits(
-            store, [each for each in LIMITS if check in {"", each.check}], chosen, at, (profile, margin)
-        )
+        learned = learn(store, chosen, at, (profile, Margin(deviations, share)), check)
         changes = core.changes(learned)
         path, difference = _difference(settings, device_type, changes)
         found = None
@@ -97,6 +87,20 @@ def baseline(
             proposed_limits.tell(found, since)
     if not any(each.mark is not None for each in learned):
         raise typer.Exit(Exit.NO)
+
+
+def learn(
+    store: Store, chosen: tuple[str, ...], since: float, how: tuple[Profile, Margin], check: str = ""
+) -> list[LearnedLimit]:
+    """Return what the marks of tests and the limits of passive checks come to on these nodes; of one check alone."""
+    learned = [
+        core.learn(each, measure, core.samples(measure, results, chosen), *how)
+        for name, each in sorted(CHECKS.items())
+        if each.measures and check in {"", name}
+        for results in [_results(store, ResultFilter(check=name, since=since))]
+        for measure in each.measures
+    ]
+    return learned + _limits(store, [each for each in LIMITS if check in {"", each.check}], chosen, since, how)
 
 
 def _named(store: Store, device_type: str, wanted: list[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.bmc import proposal
+from fleet_runner.core.bmc import proposal, proposed_file
 from fleet_runner.core.bmc.tree import ROOT
 from fleet_runner.core.checks.catalogue import firmware_pins, power_supplies, sensors
 from fleet_runner.core.checks.evidence import Expected, ReadEnd, Reading
@@ -24,7 +24,7 @@ NOW = 1_790_000_000.0  # 2026-09-21
 
 def text(*trees: dict[str, Any], now: float | None = NOW) -> str:
     """Return what is proposed for nodes with these resources."""
-    return proposal.proposed([proposal.node(surveyed(each)[0], f"bmc-{n}", now) for n, each in enumerate(trees)])
+    return proposed_file.text([proposal.node(surveyed(each)[0], f"bmc-{n}", now) for n, each in enumerate(trees)])
 
 
 def loaded(*trees: dict[str, Any]) -> dict[str, Any]:
@@ -72,9 +72,13 @@ def test_a_captured_node_proposes_what_it_has() -> None:
     }
     assert wanted["sensors"] == {"celsius_margin": 0, "fans": 3, "inlet": "Inlet Temp", "inlet_celsius_max": 42}
     assert wanted["firmware"]["boards"] == ["SYS-821GE-TNHR"]
-    assert {"component": "GPU*", "inventory_id": "GPU*", "count": 2, "target": "96.00.61.00.01"} in wanted[
-        "firmware"
-    ]["components"]
+    assert {
+        "component": "GPU*",
+        "inventory_id": "GPU*",
+        "count": 2,
+        "target": "96.00.61.00.01",
+        "accepted": ["96.00.61.00.01"],
+    } in wanted["firmware"]["components"]
 
 
 def test_the_node_itself_passes_what_it_proposes() -> None:
@@ -160,7 +164,7 @@ def test_numbered_entries_are_pinned_by_name_where_all_of_a_name_are_alike() -> 
     told = text(bodies)
     rows = yaml.safe_load(told)["fleet_profile"]["firmware"]["components"]
     assert {"component": "NVMe Drive", "inventory_id": "*", "inventory_name": "NVMe Drive", "count": 2,
-            "target": "1"} in rows  # fmt: skip
+            "target": "1", "accepted": ["1"]} in rows  # fmt: skip
     assert "Other" not in [row["component"] for row in rows]
     assert "  # firmware 3 (Other) is not pinned: other entries of that name have another version" in told
 

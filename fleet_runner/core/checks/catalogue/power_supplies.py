@@ -5,6 +5,7 @@ from fleet_runner.core.checks.answers import about, conclude, text_of, unless_un
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers import redfish, redfish_power
+from fleet_runner.core.checks.parsers.json_text import json_object
 from fleet_runner.core.checks.parsers.redfish import PowerSupply
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
@@ -19,7 +20,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     those out. A supply of which the BMC tells no health is not faulty, but nothing proves that it works.
     """
     wanted = profile.parts(expected.profile, "psu")
-    every = _every(readings)
+    every = () if not wanted.count and _lists_none(readings) else _every(readings)
     supplies = [supply for supply in every if supply.present and wanted.model in {"", supply.model}]
     findings = [_missing(every, supplies, wanted, expected.node)] if len(supplies) < wanted.count else []
     findings += [_faulty(supply, expected.node) for supply in supplies if supply.health in FAULTY]
@@ -36,6 +37,15 @@ def judge(readings: Readings, expected: Expected) -> Result:
     }
     passed = f"{len(supplies)} of {wanted.count} power supplies give power"
     return unless_unread(conclude("power_supplies", findings, passed, observed), unread)
+
+
+def _lists_none(readings: Readings) -> bool:
+    """Whether the BMC names no supply at all, as that of a tray does which its rack's shelves feed."""
+    own = readings.get("redfish_supplies")
+    units = json_object(own.text, "the power supplies") if own is not None else {}
+    return not redfish.lists_supplies(text_of(readings["redfish_power"])) and not any(
+        "/PowerSupplies/" in uri for uri in units
+    )
 
 
 def _every(readings: Readings) -> tuple[PowerSupply, ...]:

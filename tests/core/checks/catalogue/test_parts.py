@@ -292,3 +292,21 @@ def test_no_supply_of_the_model_at_all_is_said() -> None:
     expected = changed("parts", {"psu": {"count": 1, "model": "OTHER"}})
     result = judged("power_supplies", HEALTHY["power_supplies"], expected)
     assert "seated are none" in result.findings[0].steps[0]
+
+
+@pytest.mark.parametrize(
+    ("power", "supplies", "verdict"),
+    [
+        ("{}", None, Verdict.PASS),
+        ('{"/redfish/v1/Chassis/1/Power": {}}', '{"/redfish/v1/Chassis/1/PowerSubsystem": {}}', Verdict.PASS),
+        (HEALTHY["power_supplies"]["redfish_power"], None, Verdict.PASS),
+        ("{}", '{"/redfish/v1/Chassis/1/PowerSubsystem/PowerSupplies/1": null}', Verdict.UNKNOWN),
+        ("x", None, Verdict.UNKNOWN),
+    ],
+)
+def test_a_tray_that_its_rack_feeds_has_no_supplies_of_its_own(
+    power: str, supplies: str | None, verdict: Verdict
+) -> None:
+    texts = {"redfish_power": power} | ({"redfish_supplies": supplies} if supplies is not None else {})
+    fed = changed("parts", {**PROFILE["parts"], "psu": {"count": 0}})
+    assert judged("power_supplies", texts, fed).verdict is verdict
