@@ -45,6 +45,7 @@ SAYS: dict[str, dict[str, str]] = {
         "show interface | json": "nxos/interface.json",
         "show interface priority-flow-control": "nxos/pfc.txt",
         "show queuing pfc-queue detail | json": "nxos/pfc_queue.json",
+        "show queuing interface | json": "nxos/queuing.json",
     },
     "leaf-5": {"show interface | display-xml": "os10/interface.xml"},
     "spine-1": {

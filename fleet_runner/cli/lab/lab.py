@@ -97,7 +97,7 @@ def inject(
     component: Annotated[
         str | None,
         typer.Option(
-            help="wrong_firmware: the inventory's id; mlag_peer_down: switch or link; faults of RoCE: the port or leaf."
+            help="wrong_firmware: the inventory's id; mlag_peer_down: switch or link; RoCE: the port or leaf."
         ),
     ] = None,
     version: Annotated[str | None, typer.Option(help="wrong_firmware: the version found.")] = None,

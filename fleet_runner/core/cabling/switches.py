@@ -54,6 +54,7 @@ PORTS: dict[str, dict[str, str]] = {
         "interfaces": "show interface | json",
         "pfc": "show interface priority-flow-control",
         "watchdog": "show queuing pfc-queue detail | json",
+        "queues": "show queuing interface | json",
     },
     "dellemc.enterprise_sonic.sonic": {
         "status": "show interfaces status",

@@ -46,6 +46,7 @@ SAID: dict[str, Said] = {
         "interfaces": text_of("nxos/interface.json"),
         "pfc": text_of("nxos/pfc.txt"),
         "watchdog": text_of("nxos/pfc_queue.json"),
+        "queues": text_of("nxos/queuing.json"),
     },
     "dellemc.os10.os10": {"interfaces": text_of("os10/interface.xml")},
 }
@@ -186,9 +187,9 @@ def test_junos_tells_speed_mtu_fec_and_what_it_did_not_correct() -> None:
 def test_nxos_tells_settings_and_queues_that_its_watchdog_shut() -> None:
     """Its PFC bits are hexadecimal: 28 are priorities 3 and 5. A port that is down tells none."""
     found = nxos.read(NXOS)
-    told = {STORMS: 0, STORM_DROPS: 5}
+    told = {STORMS: 0, STORM_DROPS: 5, LOSSLESS_DROPS: 121}
     assert found["Ethernet1/1"] == SwitchPort(400_000, 9216, "rs", frozenset({3}), told)
-    told = {STORMS: 2, STORM_DROPS: 905}
+    told = {STORMS: 2, STORM_DROPS: 905, LOSSLESS_DROPS: 40}
     assert found["Ethernet1/2"] == SwitchPort(400_000, 9216, "", frozenset({3, 5}), told, dcbx=True)
     assert found["Ethernet1/3"] == SwitchPort(None, 1500, "", None, {})
     assert set(found) == {"Ethernet1/1", "Ethernet1/2", "Ethernet1/3"}
@@ -197,6 +198,19 @@ def test_nxos_tells_settings_and_queues_that_its_watchdog_shut() -> None:
     assert alone["Ethernet1/1"] == SwitchPort(400_000, 9216, "rs")
     with pytest.raises(EvidenceError, match="names no port"):
         nxos.read({"interfaces": '{"TABLE_interface": {"ROW_interface": {"interface": 5}}}'})
+
+
+def test_nxos_tells_drops_of_queues_that_should_lose_nothing_where_it_says_which_these_are() -> None:
+    """Two releases call them differently; a group that has no number, or no PFC, is left out."""
+    for gone, first, second in (("watchdog", 121, 40), ("pfc", None, None), ("queues", None, None)):
+        found = nxos.read({name: text for name, text in NXOS.items() if name != gone})
+        told = [found[name].counts.get(LOSSLESS_DROPS) for name in ("Ethernet1/1", "Ethernet1/2", "Ethernet1/3")]
+        assert told == [first, second, None], gone
+    unsaid = nxos.read(NXOS | {"queues": NXOS["queues"].replace('"pfc-qosgrp": "3"', '"pfc-qosgrp": "-"')})
+    assert (LOSSLESS_DROPS in unsaid["Ethernet1/1"].counts, unsaid["Ethernet1/2"].counts[LOSSLESS_DROPS]) == (
+        False,
+        30,
+    )
 
 
 @pytest.mark.parametrize(
