@@ -8,6 +8,7 @@ from fleet_runner.lab import hardware, plan, plugging, sysfs, xids
 from fleet_runner.lab.fault import Fault, Options
 from fleet_runner.lab.folder import Lab, LabError
 from fleet_runner.lab.rail_faults import RAIL_FAULTS
+from fleet_runner.lab.roce_faults import ROCE_FAULTS
 from fleet_runner.lab.tools.findmnt import DEVICE
 from fleet_runner.lab.tools.node import witness
 from fleet_runner.lab.tools.nvlink import LINKS
@@ -148,12 +149,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "dim_module": Fault("A lane of a rail's module receives too little light.", ("optics",), {"rail": 1}),
     "hot_module": Fault("A rail's module is too warm.", ("optics",), {"rail": 6}),
-    "pfc_off": Fault(
-        "The RoCE port has PFC on for no priority (checked where the profile has roce).", ("roce_ports",)
-    ),
-    "pause_storm": Fault("The host takes nothing, and its RoCE port drops (likewise).", ("roce_ports",)),
-    "lossy_cable": Fault("The RoCE port's cable makes errors that FEC does not correct (likewise).", ("roce_ports",)),
-    "wrong_mtu": Fault("The RoCE port has the MTU of an image that nobody adapted (likewise).", ("roce_ports",)),
+    **ROCE_FAULTS,
     "missing_gpu": Fault("One GPU is not found by the driver.", ("parts_gpu",), {"gpu": 5}),
     "other_gpu": Fault("One GPU is another than the source of truth says.", ("parts_gpu",), {"gpu": 5}),
     "xid": Fault(

@@ -30,8 +30,9 @@ def write_files(lab: Lab, name: str, faults: Mapping[str, Any]) -> None:
     """Write a node's files as they are with these faults; what says the same already stays."""
     number = plan.index(name)
     dimms = _edac(faults.get("dimm_errors", {}).get("dimm", ""))
-    rails = _rails(number) if read(lab.about).get("rails", False) else ()
-    for path, text in (*dimms, *_machine(number, serial(number, faults), wrong_mtu="wrong_mtu" in faults), *rails):
+    small = faults.get("wrong_mtu", {"component": ""}).get("component", roce.INTERFACE)
+    rails = _rails(number, small) if read(lab.about).get("rails", False) else ()
+    for path, text in (*dimms, *_machine(number, serial(number, faults), small), *rails):
         file = lab.node(name) / ROOT / path
         if not file.is_file() or file.read_text("utf-8") != text:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -44,22 +45,30 @@ def serial(number: int, faults: Mapping[str, Any]) -> str:
     return said
 
 
-def _machine(number: int, said: str, *, wrong_mtu: bool) -> Iterator[tuple[str, str]]:
+def _machine(number: int, said: str, small: str) -> Iterator[tuple[str, str]]:
+    """Tell the machine and its port in the management network; `small` is the port with the wrong MTU."""
     told = {"product_serial": said, "chassis_serial": said, "product_uuid": plan.uuid(number), "sys_vendor": "Lab"}
     yield from ((f"{DMI}/{name}", f"{value}\n") for name, value in told.items())
     yield f"{NET}/eth0/address", f"{plan.mac(number)}\n"
-    mtu = roce.USUAL_MTU if wrong_mtu else roce.MTU
-    port = {"operstate": "up", "carrier": 1, "speed": roce.MBPS, "mtu": mtu}
-    yield from ((f"{NET}/{roce.INTERFACE}/{name}", f"{value}\n") for name, value in port.items())
-    for side in ("roce_np", "roce_rp"):
-        yield f"{NET}/{roce.INTERFACE}/ecn/{side}/enable/{roce.LOSSLESS}", "1\n"
-    yield f"sys/class/infiniband/{roce.ADAPTER}/ports/1/hw_counters/out_of_sequence", "0\n"
+    yield from _roce(roce.INTERFACE, roce.ADAPTER, small)
     yield f"{NET}/lo/address", "00:00:00:00:00:00\n"
 
 
-def _rails(number: int) -> Iterator[tuple[str, str]]:
-    """Tell the adapters of the Ethernet rails, each with the GIDs of its link-local and its IPv4 address."""
+def _roce(interface: str, adapter: str, small: str) -> Iterator[tuple[str, str]]:
+    mtu = roce.USUAL_MTU if interface == small else roce.MTU
+    port = {"operstate": "up", "carrier": 1, "speed": roce.MBPS, "mtu": mtu}
+    yield from ((f"{NET}/{interface}/{name}", f"{value}\n") for name, value in port.items())
+    for side in ("roce_np", "roce_rp"):
+        yield f"{NET}/{interface}/ecn/{side}/enable/{roce.LOSSLESS}", "1\n"
+    yield f"sys/class/infiniband/{adapter}/ports/1/hw_counters/out_of_sequence", "0\n"
+
+
+def _rails(number: int, small: str) -> Iterator[tuple[str, str]]:
+    """Tell the ports and adapters of the Ethernet rails, each with the GIDs of its link-local and IPv4 address."""
     for rail in range(ethernet.RAILS):
+        interface = ethernet.interface(rail)
+        yield f"{NET}/{interface}/address", f"b8:3f:d2:1f:{rail:02x}:{number:02x}\n"
+        yield from _roce(interface, ethernet.adapter(rail), small)
         port = f"sys/class/infiniband/{ethernet.adapter(rail)}/ports/1"
         yield f"{port}/link_layer", "Ethernet\n"
         local = f"fe80:0000:0000:0000:0000:00ff:fe{rail:02x}:{number:04x}"

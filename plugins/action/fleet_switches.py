@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 from ansible.plugins.action import ActionBase
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.cabling.switches import NETWORK_OS, arp, command, forwarding, ports
+from fleet_runner.core.cabling.switches import NETWORK_OS, arp, arp_in_vrfs, command, forwarding, ports, vrfs
 from fleet_runner.core.checks.parsers import arp as answering
 from fleet_runner.core.checks.parsers import forwarding as table
 from fleet_runner.core.checks.parsers import switch_ports
@@ -34,9 +34,9 @@ short_description: Asks Ethernet switches for their LLDP neighbours
 description:
   - Runs three commands that only read on each switch, over ssh, with a key; which, C(ansible_network_os) says. The
     second one, for the MAC addresses that it learned at its ports, and the third one, for those that answered ARP at
-    routed ports, may fail. Of its variables C(ansible_host),
-    C(ansible_port), C(ansible_user), C(ansible_ssh_private_key_file), C(ansible_ssh_common_args),
-    C(ansible_ssh_extra_args) and C(ansible_ssh_executable) count. No password is used.
+    routed ports, may fail. Where ARP is told of one VRF alone, the others are named and asked as well.
+  - Of its variables C(ansible_host), C(ansible_port), C(ansible_user), C(ansible_ssh_private_key_file),
+    C(ansible_ssh_common_args), C(ansible_ssh_extra_args) and C(ansible_ssh_executable) count. No password is used.
   - Never fails because of a switch. One that does not answer in time, or with something else, has its reason told.
 options:
   switches: {description: Names of the switches., type: list, elements: str, required: true}
@@ -136,7 +136,20 @@ def _addresses(variables: Mapping[str, str], host: str, end: float) -> tuple[Lea
     for asked, read in ((forwarding, table.read), (arp, answering.read)):
         if words := asked(variables.get(NETWORK_OS)):
             found |= dict.fromkeys(_learned(_ssh(variables, host, words), end - time.monotonic(), read))
+    if words := vrfs(variables.get(NETWORK_OS)):
+        for each in arp_in_vrfs(variables.get(NETWORK_OS), _vrfs(_ssh(variables, host, words), end)):
+            seconds = end - time.monotonic()
+            found |= dict.fromkeys(_learned(_ssh(variables, host, each), seconds, answering.read))
     return tuple(found)
+
+
+def _vrfs(argv: list[str], end: float) -> str:
+    """Return what a switch says of its VRFs; nothing where it refuses, which is no fault of its own."""
+    try:
+        said, _, code = _said(argv, max(end - time.monotonic(), 1.0))
+    except (EvidenceError, OSError):
+        return ""
+    return "" if code else said
 
 
 def _learned(argv: list[str], seconds: float, read: Callable[[str], tuple[Learned, ...]]) -> tuple[Learned, ...]:

@@ -155,6 +155,14 @@ class Hall:
         """Have a device tell its ports by their names, as switches do; servers tell their addresses."""
         _run("lldpcli", "-u", self.socket(device), "configure", "lldp", "portidsubtype", "ifname")
 
+    def say(self, device: str, *tlv: str) -> None:
+        """Have a device announce a TLV of its own making at each port."""
+        _run("lldpcli", "-u", self.socket(device), "configure", "lldp", "custom-tlv", *tlv)
+
+    def until(self, is_so: Callable[[], bool], why: str) -> None:
+        """Wait until something holds."""
+        _until(is_so, why)
+
     def socket(self, device: str) -> str:
         """Return where a device's lldpd is asked."""
         return str(self._folder / f"{device}.sock")

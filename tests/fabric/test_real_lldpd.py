@@ -74,3 +74,16 @@ def test_one_end_that_is_silent_leaves_its_link_unknown() -> None:
         verdicts = judged(there, (SWITCH,), "json0")
     assert (verdicts.faults, verdicts.matched) == ((), 1)
     assert [each.a.device for each in verdicts.silent] == ["gpu-2"]
+
+
+@pytest.mark.parametrize("form", ["json", "json0"])
+def test_pfc_that_a_switch_announces_by_dcbx_is_heard_by_its_server(form: str) -> None:
+    """As octets: lldpd does not know what they mean. Priority 3 of eight, and not willing to take another's over."""
+    octets = ("oui", "00,80,c2", "subtype", "11", "oui-info", "08,08")
+    with hall(("gpu-1", SWITCH)) as there:
+        there.plug(DESIGNED[:1])
+        there.say(SWITCH, *octets)
+        there.settle({"gpu-1": [SWITCH], SWITCH: ["gpu-1"]})
+        there.until(lambda: "unknown-tlv" in there.capture("gpu-1", form), "the TLV was not heard")
+        assert lldp.announced_pfc(there.capture("gpu-1", form)) == {"eth0": frozenset({3})}
+        assert lldp.announced_pfc(there.capture(SWITCH, form)) == {}

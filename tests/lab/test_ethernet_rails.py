@@ -46,8 +46,8 @@ def asked(lab: Lab, switch: str, words: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
 
 
-def swept(lab: Lab) -> Result:
-    """Sweep the Ethernet fabric of the lab's site."""
+def swept(lab: Lab, before: Result | None = None) -> Result:
+    """Sweep the Ethernet fabric of the lab's site; `before` is the sweep of an hour ago."""
     fleet = sitefiles.load(lab.site)
     (fabric,) = [each for each in fabrics(fleet) if each.kind == "ethernet"]
     heard: dict[str, Any] = {}
@@ -60,7 +60,10 @@ def swept(lab: Lab) -> Result:
             heard[name] = capture.read(said.stdout).neighbours
     reading = Reading("switch_lldp", ReadEnd.OK, json.dumps(several.written(heard, unread)))
     device = ansible.fabric_hostvars(fleet)[fabric.name]["fleet_device"]
-    expected = Expected(fabric.name, {}, device, ansible.fabric(fleet))
+    run_data: dict[str, Any] = {"now": 3600.0}
+    if before is not None:
+        run_data["before"] = {"fabric_ethernet": {"at": 0.0, "observed": before.observed}}
+    expected = Expected(fabric.name, {}, device, ansible.fabric(fleet), run=run_data)
     return run(CHECKS["fabric_ethernet"], {reading.name: reading}, expected)
 
 
@@ -127,7 +130,7 @@ def test_a_spine_of_the_mlag_pair_without_power_is_one_fault_and_moves_no_cable(
     assert {own_look(rails, name).verdict for name in SERVERS} == {Verdict.PASS}
 
 
-def test_a_peer_link_that_is_out_is_named_and_nothing_else_is_told(rails: Lab, broken: Any) -> None:
+def test_a_peer_link_that_is_out_is_named_where_nobody_ever_heard_it(rails: Lab, broken: Any) -> None:
     """Both spines were read and neither hears the other: the cables may be out, or LLDP off; no ticket is opened."""
     broken("mlag_peer_down", "gpu-01", component="link")
     result = swept(rails)
@@ -136,6 +139,20 @@ def test_a_peer_link_that_is_out_is_named_and_nothing_else_is_told(rails: Lab, b
     named = [f"neither end of rail-spine-1 swp{port} to rail-spine-2 swp{port} is heard" for port in (63, 64)]
     assert all(each in result.message for each in named)
     assert result.message.count("neither end") == len(named)
+
+
+def test_a_peer_link_that_an_earlier_sweep_heard_is_one_fault_until_it_is_back(rails: Lab) -> None:
+    before = swept(rails)
+    faults.inject(rails, "mlag_peer_down", "gpu-01", {"component": "link"})
+    try:
+        result = swept(rails, before)
+        (finding,) = result.findings
+        assert (finding.code, finding.devices) == ("cabling.missing", ("rail-spine-1", "rail-spine-2"))
+        assert "over 2 of 2 designed cables: rail-spine-1 swp63 to rail-spine-2 swp63" in finding.message
+        assert swept(rails, result).findings == result.findings
+    finally:
+        faults.fix(rails, "mlag_peer_down", "gpu-01")
+    assert swept(rails, result).verdict is Verdict.PASS
 
 
 def test_a_component_that_is_no_part_of_a_pair_is_refused(rails: Lab) -> None:

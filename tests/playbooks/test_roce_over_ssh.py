@@ -45,6 +45,7 @@ SAYS: dict[str, dict[str, str]] = {
         "show interface | json": "nxos/interface.json",
         "show interface priority-flow-control": "nxos/pfc.txt",
         "show queuing pfc-queue detail | json": "nxos/pfc_queue.json",
+        "show queuing interface | json": "nxos/queuing.json",
     },
     "leaf-5": {"show interface | display-xml": "os10/interface.xml"},
     "spine-1": {
@@ -149,7 +150,11 @@ def test_six_makers_ports_are_as_the_nodes_profile_says(site: Site) -> None:
     assert result.message == "11 links with RoCE are set alike at both ends, as far as 6 switches tell"
     looks = result.observed["looks"]
     assert looks["leaf-3"][0]["counts"] == {"et-0/0/1/uncorrected": 0, "et-0/0/2/uncorrected": 12}
-    assert looks["leaf-4"][0]["counts"] == {"Ethernet1/1/storms": 0, "Ethernet1/1/storm_drops": 5}
+    assert looks["leaf-4"][0]["counts"] == {
+        "Ethernet1/1/storms": 0,
+        "Ethernet1/1/storm_drops": 5,
+        "Ethernet1/1/lossless_drops": 121,
+    }
     assert looks["spine-1"][0]["counts"] == {"Ethernet1/1/uncorrected": 7, "Ethernet2/1/uncorrected": 11}
     assert looks["leaf-1"][0]["counts"]["Ethernet8/lossless_drops"] == 1204
 

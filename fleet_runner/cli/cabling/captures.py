@@ -51,7 +51,8 @@ class Neighbours:
     """What Ethernet devices hear of each other over LLDP, by the name of the device. `run` is Capture's.
 
     `unread` are switches that a sweep could not read, each with the reason, `learned` the addresses that others
-    learned at their ports, and `nodes` what nodes heard before.
+    learned at their ports, and `nodes` what nodes heard before. `between` are links between switches that were heard
+    then or earlier, as its result keeps them.
     """
 
     label: str
@@ -60,6 +61,7 @@ class Neighbours:
     unread: Mapping[str, str] = field(default_factory=dict[str, str])
     learned: Mapping[str, tuple[Learned, ...]] = field(default_factory=dict[str, tuple[Learned, ...]])
     nodes: Mapping[str, HeardByNode] = field(default_factory=dict[str, HeardByNode])
+    between: object = None
 
 
 def _undesigned(_: str) -> str:
@@ -102,7 +104,10 @@ def of_run(store: "Store", run: Run) -> Capture | Neighbours | None:
     for stored in store.results(run.id):
         if stored.result.check == fabric_ethernet.NAME:
             swept = next(filter(None, (_swept(store.evidence(each)) for each in stored.result.evidence)), None)
-            return Neighbours(f"run {run.id}", swept.heard, run, *swept[1:]) if swept and swept.heard else None
+            between = stored.result.observed.get(fabric_ethernet.BETWEEN)
+            return (
+                Neighbours(f"run {run.id}", swept.heard, run, *swept[1:], between) if swept and swept.heard else None
+            )
         if stored.result.check in READERS:
             looks = [found for each in stored.result.evidence if (found := _read(store.evidence(each))) is not None]
             if looks:

@@ -11,7 +11,7 @@ from fleet_runner.cli.cabling import forms
 from fleet_runner.cli.cabling.captures import Capture, Neighbours, text
 from fleet_runner.cli.cabling.ethernet import Ethernet
 from fleet_runner.core.base.errors import FleetError, SourceError
-from fleet_runner.core.cabling import ethernet_sweep, extent, lanes, uncompared
+from fleet_runner.core.cabling import ethernet_sweep, extent, lanes, lost_links, uncompared
 from fleet_runner.core.cabling.aliases import called, renamed
 from fleet_runner.core.cabling.binding import Bound, bind
 from fleet_runner.core.cabling.bundles import Bundle, paired
@@ -179,7 +179,9 @@ class Design:
         own = tuple(extent.own(wire.links, fabric.switches))
         known = (wire.names, self.places, wire.macs, wire.managed, self.planned, self._idle(), self.share)
         swept = ethernet_sweep.judge(
-            EthernetDesign(own, *known), HeardBySwitches(captures, seen.unread, seen.learned, seen.nodes)
+            EthernetDesign(own, *known),
+            HeardBySwitches(captures, seen.unread, seen.learned, seen.nodes),
+            lost_links.remembered(seen.between, own),
         )
         return swept.verdicts, swept.words().removeprefix("; ")
 

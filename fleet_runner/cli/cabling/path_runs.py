@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +20,7 @@ from fleet_runner.core.cabling.explain import some
 from fleet_runner.core.cabling.fabrics import ETHERNET
 from fleet_runner.core.cabling.links import Link
 from fleet_runner.core.cabling.path_rounds import rounds
-from fleet_runner.core.cabling.paths import Pair, other_nodes
+from fleet_runner.core.cabling.paths import Pair, crossed, other_nodes
 from fleet_runner.core.checks.catalogue import CHECKS, fabric_paths
 from fleet_runner.core.checks.catalogue.ib_write_pair import APART, MARK, NAME, SPARE_SECONDS, WAIT_SECONDS
 from fleet_runner.core.checks.check import run as judged
@@ -86,12 +86,32 @@ class _Run:
     lines: list[list[Line]] = field(default_factory=list[list[Line]])
 
     def all(self) -> None:
-        """Test every pair, and again between other nodes what was slow or found no way."""
+        """Test every pair, and again between other nodes what was slow or found no way.
+
+        Two leaves between which all of that is slow are each tested with a third one, which tells them apart.
+        """
         pairs = {_ends(pair): pair for pair in self.plan.tests.pairs}
         self._rounds(pairs.values(), "round")
         doubted = [*fabric_paths.slow(self.done), *(each for each in self.done if each.apart)]
         again = (self._again(pairs[each.one, each.other]) for each in doubted)
         self._rounds([each for each in again if each is not None], "again, round")
+        self._rounds(self._across(pairs), "across, round")
+
+    def _across(self, pairs: Mapping[tuple[Any, Any], Pair]) -> list[Pair]:
+        """Return the tests that part leaves between which two pairs of nodes are slow."""
+        slow = fabric_paths.slow(self.done)
+        many = Counter(frozenset(each.leaves) for each in self.done)
+        bad = Counter(frozenset(each.leaves) for each in slow)
+        fast = [each.leaves for each in self.done if each.gbitps is not None and not bad[frozenset(each.leaves)]]
+        found: list[Pair] = []
+        for pair in pairs.values():
+            leaves = frozenset(pair.leaves)
+            beside = next(
+                (each for each in pairs.values() if each.leaves in fast and leaves.isdisjoint(each.leaves)), None
+            )
+            if bad[leaves] == many[leaves] > 1 and beside is not None:
+                found += crossed(pair, beside, self.plan.links, self.plan.servers.keys(), self.plan.idle)
+        return found
 
     def _again(self, pair: Pair) -> Pair | None:
         return other_nodes(pair, self.plan.links, self.plan.servers.keys(), self.plan.idle)

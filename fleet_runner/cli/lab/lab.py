@@ -95,7 +95,10 @@ def inject(
     at: Annotated[str | None, typer.Option(help="no_boot: the milestone.")] = None,
     share: Annotated[float | None, typer.Option(help="slow_gpu: the share of its arithmetic that is left.")] = None,
     component: Annotated[
-        str | None, typer.Option(help="wrong_firmware: the inventory's id; mlag_peer_down: switch or link.")
+        str | None,
+        typer.Option(
+            help="wrong_firmware: the inventory's id; mlag_peer_down: switch or link; RoCE: the port or leaf."
+        ),
     ] = None,
     version: Annotated[str | None, typer.Option(help="wrong_firmware: the version found.")] = None,
     unit: Annotated[str | None, typer.Option(help="service_down: the service.")] = None,

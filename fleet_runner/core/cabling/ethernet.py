@@ -83,12 +83,15 @@ def compare(  # noqa: PLR0913  what every judge takes
             disputed[port].append(each)
     silent, unmapped, doubts, judged = list[Link](), list[Link](), list[Doubt](), list[Link]()
     for each in expected:
-        if told.intersection(each):
+        mine: Collection[Port] = [
+            port for port in each if port not in places.lanes
+        ] or each  # one that is broken out hears others, too
+        if told.intersection(mine):
             judged.append(each)
-        elif instead := [other for port in each for other in disputed.get(port, ())]:
+        elif instead := [other for port in mine for other in disputed.get(port, ())]:
             doubts.append(Doubt(each, min(instead, key=lambda other: (other == each, other))))
         else:
-            (unmapped if heard.unmapped.intersection(each) else silent).append(each)
+            (unmapped if heard.unmapped.intersection(mine) else silent).append(each)
     bound = Bound(dict.fromkeys(heard.links, ""), strangers=_strangers(heard.links, judged, known))
     verdicts = hold(judged, bound, places, share=share, one_fabric=one_fabric, lldp=True)
     if suspect.hardly_mapped(len(unmapped), len(unmapped) + len(judged)):

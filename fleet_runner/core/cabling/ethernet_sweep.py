@@ -1,9 +1,9 @@
 """One sweep of an Ethernet fabric: its designed links by what its switches hear, and what need not be heard."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from fleet_runner.core.cabling import dark_switches, ethernet, forwarding, node_tellings
+from fleet_runner.core.cabling import dark_switches, ethernet, forwarding, lost_links, node_tellings
 from fleet_runner.core.cabling.ethernet_design import EthernetDesign
 from fleet_runner.core.cabling.explain import Fault
 from fleet_runner.core.cabling.judge import Verdicts
@@ -19,7 +19,8 @@ class SweepVerdicts:
 
     `mute` are silent links that need not be heard; `verdicts.silent` has only the others. `unread` are the switches
     of which nothing is known but why they were not read: a dark one is a fault. `learned` counts the believed links
-    that nobody was heard at, and that addresses tell, `by_nodes` those that nodes told in their last check.
+    that nobody was heard at, and that addresses tell, `by_nodes` those that nodes told in their last check. `between`
+    are the links between switches that were heard over LLDP, now or before.
     """
 
     verdicts: Verdicts
@@ -29,6 +30,7 @@ class SweepVerdicts:
     unread: Mapping[str, str]
     learned: int = 0
     by_nodes: int = 0
+    between: frozenset[Link] = frozenset()
 
     def words(self) -> str:
         """Return what was not looked for, and what need not be heard, as the end of a sentence; "" for nothing."""
@@ -39,9 +41,13 @@ class SweepVerdicts:
         return learned + nodes + quiet + self.left.words()
 
 
-def judge(design: EthernetDesign, told: HeardBySwitches) -> SweepVerdicts:
-    """Judge the links of a fabric by what its switches hear of each other and of servers."""
+def judge(design: EthernetDesign, told: HeardBySwitches, before: Collection[Link] = frozenset()) -> SweepVerdicts:
+    """Judge the links of a fabric by what its switches hear of each other and of servers.
+
+    `before` are the designed links between switches that an earlier sweep heard (`between`).
+    """
     heard = ethernet.listen(told.heard, design.names, design.links, design.macs)
+    between = lost_links.between(heard.links.intersection(design.links), design.places.servers)
     learned = by_nodes = frozenset[Link]()
     if told.learned:
         heard, learned = forwarding.joined(heard, told.learned, design)
@@ -52,16 +58,33 @@ def judge(design: EthernetDesign, told: HeardBySwitches) -> SweepVerdicts:
         heard = replace(heard, links=heard.links | by_nodes)
     left = left_out(design.links, heard.links, design.planned, design.idle)
     found = ethernet.compare(left.rest(design.links), heard, design.names, design.places, share=design.share)
+    lost = _lost(found.silent, before, design, told, heard) if before else ()
+    gone |= {each for fault in lost for each in fault.expected}
     silent = [each for each in found.silent if each not in gone]
     mute = ethernet.mute(silent, told.heard, design.places.servers, design.managed)
     verdicts = replace(
         found,
-        faults=tuple(sorted((*found.faults, *dark.values()), key=lambda fault: fault.key)),
+        faults=tuple(sorted((*found.faults, *dark.values(), *lost), key=lambda fault: fault.key)),
         silent=tuple(each for each in silent if each not in mute),
         absent=tuple(sorted((*found.absent, *gone))),
     )
     unread = {name: why for name, why in told.unread.items() if name not in dark}
-    return SweepVerdicts(verdicts, heard.links, left, mute, unread, len(learned), len(by_nodes))
+    kept = between.union(before)
+    return SweepVerdicts(verdicts, heard.links, left, mute, unread, len(learned), len(by_nodes), kept)
+
+
+def _lost(
+    silent: Iterable[Link],
+    before: Collection[Link],
+    design: EthernetDesign,
+    told: HeardBySwitches,
+    heard: ethernet.BelievedLinks,
+) -> tuple[Fault, ...]:
+    """Return the faults of cables between switches that were heard before."""
+    hearing = {port.device for port in heard.hearing}
+    return lost_links.lost(
+        silent, before, lost_links.Seen(heard.links, hearing, forwarding.ports_up(told.learned, design)), design
+    )
 
 
 def _dark(design: EthernetDesign, told: HeardBySwitches, heard: ethernet.BelievedLinks) -> Mapping[str, Fault]:

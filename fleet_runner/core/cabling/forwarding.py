@@ -48,9 +48,15 @@ def joined(
 
 def up(learned: LearnedBySwitches, design: EthernetDesign) -> frozenset[str]:
     """Return the devices at the designed far end of ports at which anything was learned: those cables are up."""
-    far, spoken = far_ends(design.links), design.names.spoken
-    ports = {spoken.get(device, {}).get(row.interface) for device, rows in learned.items() for row in rows}
-    return frozenset(far[port].device for port in ports if port is not None and port in far)
+    far = far_ends(design.links)
+    return frozenset(far[port].device for port in ports_up(learned, design) if port in far)
+
+
+def ports_up(learned: LearnedBySwitches, design: EthernetDesign) -> frozenset[Port]:
+    """Return the designed ports at which anything was learned."""
+    spoken = design.names.spoken
+    found = (spoken.get(device, {}).get(row.interface) for device, rows in learned.items() for row in rows)
+    return frozenset(port for port in found if port is not None)
 
 
 def _hosts(

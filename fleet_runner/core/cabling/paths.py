@@ -69,13 +69,8 @@ def path_tests(links: Iterable[Link], servers: Collection[str], idle: Collection
     A link between two leaves (of an MLAG pair) is no way up, and not to be covered. Nor is one between two switches
     that have all other neighbours in common: it is on no shortest way.
     """
-    every = tuple(links)
-    ends = _ends(every, servers)
-    leaves = frozenset(ends)
-    up = [each for each in every if not _inside(each, servers, leaves)]
-    beside = {switch: frozenset(far) for switch, far in _graph(up).items()}
-    goals = [each for each in up if not _joins_twins(each, beside)]
-    graph = _graph(goals)
+    ends, goals = _goals(tuple(links), servers)
+    leaves, graph = frozenset(ends), _graph(goals)
     free = {leaf: mine for leaf, ports in ends.items() if (mine := [port for port in ports if port.device in idle])}
     search = _Search(graph, leaves, {leaf: free[leaf] for leaf in sorted(free, key=natural)}, set(goals))
     chosen = search.chosen()
@@ -85,6 +80,14 @@ def path_tests(links: Iterable[Link], servers: Collection[str], idle: Collection
     used = Counter[str]()
     pairs = [_pair(search, each, likely, used) for each in chosen]
     return PathTests(tuple(pairs), len(goals), math.ceil(len(ended) / 2), deserted, unreached)
+
+
+def _goals(every: Collection[Link], servers: Collection[str]) -> tuple[dict[str, list[Port]], list[Link]]:
+    """Return the servers' ports by leaf, and the links that lead up."""
+    ends = _ends(every, servers)
+    up = [each for each in every if not _inside(each, servers, ends.keys())]
+    beside = {switch: frozenset(far) for switch, far in _graph(up).items()}
+    return ends, [each for each in up if not _joins_twins(each, beside)]
 
 
 def _ends(links: Iterable[Link], servers: Collection[str]) -> dict[str, list[Port]]:
@@ -219,6 +222,26 @@ def other_nodes(pair: Pair, links: Iterable[Link], servers: Collection[str], idl
     mine, theirs = ([port for port in ends.get(leaf, ()) if port.device in free] for leaf in pair.leaves)
     found = next(((a, b) for a in mine for b in theirs if a.device != b.device), None)
     return None if found is None else replace(pair, one=found[0], other=found[1], links=())
+
+
+def crossed(
+    pair: Pair, fast: Pair, links: Iterable[Link], servers: Collection[str], idle: AbstractSet[str]
+) -> tuple[Pair, ...]:
+    """Return tests that part the leaves of a slow pair: each with another leaf of a fast pair, between other servers.
+
+    One of them, or both, is left out where no idle server is; `fast` has no leaf in common with `pair`.
+    """
+    ends, goals = _goals(tuple(links), servers)
+    search = _Search(_graph(goals), frozenset(ends), {}, set())
+    free = idle - {pair.one.device, pair.other.device}
+    found: list[Pair] = []
+    for leaves in zip(pair.leaves, fast.leaves, strict=True):
+        mine, theirs = ([port for port in ends.get(leaf, ()) if port.device in free] for leaf in leaves)
+        ports = next(((a, b) for a in mine for b in theirs if a.device != b.device), None)
+        ways = shares(leaves[0], search.toward(leaves[1]))
+        if ports is not None and ways:
+            found.append(Pair(*ports, leaves, (), flows(Counter(ways.values()), LIKELY), tuple(sorted(ways))))
+    return tuple(found)
 
 
 def _pair(search: _Search, chosen: _Chosen, likely: float, used: Counter[str]) -> Pair:

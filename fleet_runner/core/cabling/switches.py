@@ -3,6 +3,8 @@
 Which commands, `ansible_network_os` of its config context says, in the words of Ansible's network collections.
 """
 
+import re
+
 from fleet_runner.core.cabling.exempt import READY
 from fleet_runner.core.inventory.records import Device
 
@@ -44,6 +46,18 @@ ARP = {
 }
 """The third command, likewise, for routed ports, at which no address is learned; `parsers.arp` reads it."""
 
+VRFS = {"dellemc.os10.os10": ("show ip vrf | no-more", "show ip arp vrf {} | no-more")}
+"""Where the third command tells of the default VRF alone: what names the others, and what tells of one of them."""
+
+MOST_VRFS = 8
+"""VRFs of a switch that are asked, each over a connection of its own."""
+
+_VRF = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,31})(?:[ \t].*)?\r?", re.ASCII)
+"""A VRF stands at the beginning of its line, its interfaces behind it; their other lines begin with blanks."""
+
+_NO_LEAF = frozenset({"VRF-Name", "default", "management"})
+"""The title, the VRF that was asked, and the one of the management port."""
+
 PORTS: dict[str, dict[str, str]] = {
     "arista.eos.eos": {
         "interfaces": "show interfaces | json",
@@ -54,6 +68,7 @@ PORTS: dict[str, dict[str, str]] = {
         "interfaces": "show interface | json",
         "pfc": "show interface priority-flow-control",
         "watchdog": "show queuing pfc-queue detail | json",
+        "queues": "show queuing interface | json",
     },
     "dellemc.enterprise_sonic.sonic": {
         "status": "show interfaces status",
@@ -85,6 +100,18 @@ def forwarding(network_os: object) -> str:
 def arp(network_os: object) -> str:
     """Return the command that prints who answered at routed ports, likewise."""
     return ARP.get(_whole(network_os), "")
+
+
+def vrfs(network_os: object) -> str:
+    """Return the command that names the VRFs which `arp` leaves out; "" where it leaves none out."""
+    return VRFS.get(_whole(network_os), ("", ""))[0]
+
+
+def arp_in_vrfs(network_os: object, named: str) -> tuple[str, ...]:
+    """Return the commands that print who answered in those VRFs; `named` is what the switch printed of them."""
+    rows = (_VRF.fullmatch(line) for line in named.split("\n")[:-1])  # a line without its end may have lost a part
+    names = dict.fromkeys(row[1] for row in rows if row and row[1] not in _NO_LEAF)
+    return tuple(VRFS[_whole(network_os)][1].format(name) for name in list(names)[:MOST_VRFS])
 
 
 def ports(network_os: object) -> tuple[str, dict[str, str]]:

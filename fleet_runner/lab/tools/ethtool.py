@@ -1,28 +1,26 @@
-"""`ethtool --show-fec eth0` and `ethtool -S eth0`: the RoCE port's FEC, and what it counted since the boot."""
+"""`ethtool --show-fec eth0` and `ethtool -S eth0`: a RoCE port's FEC, and what it counted since the boot."""
 
 import sys
 import time
 
 from fleet_runner.lab.tools.node import Node
-from fleet_runner.lab.tools.roce import INTERFACE, LOSSLESS, MBPS, PRIORITIES
+from fleet_runner.lab.tools.roce import DROPS, LOSSLESS, MBPS, PRIORITIES, STORMS, has, is_port
 
 ERRORS = 10**9
 """Of a lossy cable: more than IEEE 802.3 allows in a day, and all at once."""
 
-STORMS, DROPS = 3, 40_000
-"""Of a host that takes nothing."""
-
 
 def run(node: Node, args: list[str]) -> int:
     """Print FEC, or the statistics; any other interface is not there."""
-    if args == ["--show-fec", INTERFACE]:
-        configured = "Supported/Configured FEC encodings: Auto RS"
-        sys.stdout.write(f"FEC parameters for {INTERFACE}:\n{configured}\nActive FEC encoding: RS\n")
-        return 0
-    if args != ["-S", INTERFACE]:
+    interface = args[-1] if args[:-1] in (["--show-fec"], ["-S"]) else ""
+    if not is_port(node, interface):
         sys.stderr.write("netlink error: No such device\n")
         return 76
-    stalled, lossy = node.fault("pause_storm") is not None, node.fault("lossy_cable") is not None
+    if args[0] == "--show-fec":
+        configured = "Supported/Configured FEC encodings: Auto RS"
+        sys.stdout.write(f"FEC parameters for {interface}:\n{configured}\nActive FEC encoding: RS\n")
+        return 0
+    stalled, lossy = has(node, "pause_storm", interface), has(node, "lossy_cable", interface)
     bits = int(max(0.0, time.time() - node.state["boot"]["kernel"]) * MBPS * 1e6)
     counts = {
         "rx_packets": bits // 2**16,

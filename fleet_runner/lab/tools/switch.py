@@ -1,10 +1,11 @@
-"""What an Ethernet switch of the lab answers over ssh: its maker's one command that tells its LLDP neighbours."""
+"""What an Ethernet switch of the lab answers over ssh: its LLDP neighbours, and the state of its ports."""
 
 import json
 import sys
 from typing import Any
 
 from fleet_runner.lab import ethernet
+from fleet_runner.lab.tools import switch_ports
 from fleet_runner.lab.tools.lldp import Heard, dead, heard
 
 COMMANDS = {
@@ -20,8 +21,11 @@ def run(lab: str, switch: str, command: str) -> int:
         sys.stderr.write(f"ssh: connect to host {switch} port 22: No route to host\r\n")
         return 255
     maker = ethernet.SWITCHES[switch]
+    if (said := switch_ports.answer(lab, switch, command)) is not None:
+        sys.stdout.write(said)
+        return 0
     if command != COMMANDS[maker]:
-        sys.stderr.write(f"% Invalid input: the lab's {switch} knows only: {COMMANDS[maker]}\n")
+        sys.stderr.write(f"% Invalid input: the lab's {switch} knows {COMMANDS[maker]}, and what tells its ports\n")
         return 1
     tell = {ethernet.EOS: _eos, ethernet.SONIC: _sonic, ethernet.NVUE: _nvue}[maker]
     sys.stdout.write(tell(heard(lab, switch)) + "\n")
@@ -66,12 +70,8 @@ def _nvue(found: list[Heard]) -> str:
 
 
 def _sonic(found: list[Heard]) -> str:
-    rows = [
-        ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr"),
-        *((each.interface, each.system, each.port, "O", each.port) for each in found),
-    ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    lines.insert(1, "  ".join("-" * width for width in widths))
+    titles = ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr")
+    rows = [(each.interface, each.system, each.port, "O", each.port) for each in found]
+    told = switch_ports.table([titles, *rows])
     legend = "Capability codes: (R) Router, (B) Bridge, (O) Other"
-    return "\n".join([legend, *lines, "-" * sum(widths), f"Total entries displayed:  {len(found)}"])
+    return f"{legend}\n{told}\n{'-' * 70}\nTotal entries displayed:  {len(found)}"

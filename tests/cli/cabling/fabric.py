@@ -17,23 +17,31 @@ FABRIC = "ethernet.hall"
 NAMES = ("gpu-01", "gpu-02", "gpu-03", "gpu-04")
 LEAVES, SPINES = ("leaf-1", "leaf-2"), ("spine-1", "spine-2")
 
-RAILS = [
-    ((name, f"eth{rail}"), (leaf, f"Ethernet{at}"))
-    for at, name in enumerate(NAMES)
-    for rail, leaf in enumerate(LEAVES)
-]
-UPS = [
-    ((leaf, f"Ethernet{48 + up}"), (spine, f"Ethernet{at}"))
-    for at, leaf in enumerate(LEAVES)
-    for up, spine in enumerate(SPINES)
-]
+End = tuple[str, str]
+
+
+def cables(leaves: tuple[str, ...]) -> list[tuple[End, End]]:
+    """Return a rail for each leaf, with every node at it, and each leaf at both spines."""
+    rails = [
+        ((name, f"eth{rail}"), (leaf, f"Ethernet{at}"))
+        for at, name in enumerate(NAMES)
+        for rail, leaf in enumerate(leaves)
+    ]
+    ups = [
+        ((leaf, f"Ethernet{48 + up}"), (spine, f"Ethernet{at}"))
+        for at, leaf in enumerate(leaves)
+        for up, spine in enumerate(SPINES)
+    ]
+    return [*rails, *ups]
+
+
 BMC = (("gpu-01", "bmc"), ("leaf-2", "Ethernet40"))
 
 
-def fleet() -> Fleet:
-    """Return two rails of Ethernet below two spines, of which one leaf can be asked; a BMC sits at the other."""
+def fleet(leaves: tuple[str, ...] = LEAVES) -> Fleet:
+    """Return rails of Ethernet below two spines, of which one leaf can be asked; a BMC sits at the second."""
     ports: dict[str, list[str]] = {}
-    for device, port in (end for cable in (*RAILS, *UPS, BMC) for end in cable):
+    for device, port in (end for cable in (*cables(leaves), BMC) for end in cable):
         ports.setdefault(device, []).append(port)
     devices = {
         name: Device(
@@ -49,14 +57,17 @@ def fleet() -> Fleet:
     asked = {"ansible_network_os": "arista.eos.eos"}
     devices["leaf-1"] = replace(devices["leaf-1"], primary_address="192.0.2.1/24", context=asked)
     types = {slug: DeviceType(slug, "M", slug, 1.0) for slug in ("hgx", "switch")}
-    cables = tuple(Cable(Termination(*one), Termination(*other)) for one, other in (*RAILS, *UPS, BMC))
-    return Fleet(("hall",), {}, types, devices, cables)
+    joined = tuple(Cable(Termination(*one), Termination(*other)) for one, other in (*cables(leaves), BMC))
+    return Fleet(("hall",), {}, types, devices, joined)
 
 
 @contextmanager
-def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, profile: str = "") -> Iterator[Store]:
+def serving(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, profile: str = "", leaves: tuple[str, ...] = LEAVES
+) -> Iterator[Store]:
     """All nodes are in production, and say that they are idle; `profile` is the text of their device type's file."""
-    write_site(fleet(), tmp_path / "site")
+    made_of = fleet(leaves)
+    write_site(made_of, tmp_path / "site")
     monkeypatch.setenv("FLEET_SOURCE", str(tmp_path / "site"))
     group_vars = tmp_path / "inventory" / "group_vars"
     group_vars.mkdir(parents=True)
@@ -65,8 +76,8 @@ def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, profile: str = "") 
     monkeypatch.setenv("FLEET_INVENTORY", str(tmp_path / "inventory" / "fleet.yml"))
     (tmp_path / "state").mkdir()
     with Store.create(f"sqlite:///{tmp_path / 'state' / 'fleet.db'}") as made:
-        nodes = [fleet().devices[name] for name in NAMES]
-        made.register([*nodes, *(each.record for each in fabrics(fleet()))], 1.0)
+        nodes = [made_of.devices[name] for name in NAMES]
+        made.register([*nodes, *(each.record for each in fabrics(made_of))], 1.0)
         for name in NAMES:
             come(made, name, *WAY)
             idle(made, name)

@@ -150,6 +150,44 @@ def test_a_slow_pair_is_tested_again_between_other_nodes_which_are_cleared_or_no
     assert kept(store, "gpu-03") == {"ib_write_pair": Verdict.PASS}
 
 
+@pytest.mark.parametrize(
+    ("slow", "named"),
+    [(("leaf-1",), {"leaf-1"}), (("leaf-2",), {"leaf-2"}), (("leaf-1", "leaf-2"), {"leaf-1", "leaf-2"})],
+)
+def test_of_two_leaves_between_which_all_is_slow_a_third_one_tells_which_it_is(
+    typed: Type,
+    plays: Plays,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    slow: tuple[str, ...],
+    named: set[str],
+) -> None:
+    """Whoever writes through a slow leaf is slow; each rail has a leaf of its own."""
+    leaves = ("leaf-1", "leaf-2", "leaf-3", "leaf-4")
+    rails = {f"eth{rail}": leaf for rail, leaf in enumerate(leaves)}
+
+    def wrote_through(_: str, told: Mapping[str, Any]) -> Result:
+        through = {rails[told["interface"]], rails[told["peer"].split()[1]]}
+        return wrote(150.0 if through & set(slow) else 391.0)
+
+    plays.answer = wrote_through
+    profile = "fleet_profile: {active: {ib_write_pair: {}}}\n"
+    with serving(tmp_path, monkeypatch, profile, leaves) as store:
+        said = typed("cabling", "paths", "--run")
+        assert said.code == 1
+        (stored,) = [each for each in store.latest_results(FABRIC) if each.result.check == "fabric_paths"]
+    suspected = {
+        word.strip()
+        for finding in stored.result.findings
+        for part in finding.message.partition("suspects")[2].split(";")
+        if part.strip().startswith("switch ")
+        for word in part.strip().removeprefix("switch ").split(",")
+    }
+    assert suspected == named
+    assert len(stored.result.observed["tests"]) == 2 + 1 + 2
+
+
 def test_a_way_that_two_pairs_do_not_find_is_told_and_its_links_are_not_covered(
     typed: Type, plays: Plays, store: Store
 ) -> None:

@@ -78,14 +78,17 @@ def swept(
     unread: dict[str, str] | None = None,
     macs: dict[str, tuple[Learned, ...]] | None = None,
     nodes: dict[str, list[Neighbour]] | None = None,
+    *,
+    between: Collection[Link] = (),
+    carriers: dict[Link, tuple[str, ...]] | None = None,
 ) -> SweepVerdicts:
-    """Judge what switches told."""
+    """Judge what switches told; `between` are the links between switches that were heard before."""
     design = EthernetDesign(
         it.links,
         names([end for each in it.links for end in each], {}, {}),
-        Places({}, {}, frozenset(it.servers)),
+        Places({}, {}, frozenset(it.servers), carriers or {}),
         it.macs,
     )
     found = {name: tuple(rows) for name, rows in told.items()}
     before = {name: HeardByNode(1.0, tuple(rows)) for name, rows in (nodes or {}).items()}
-    return judge(design, HeardBySwitches(found, unread or {}, macs or {}, before))
+    return judge(design, HeardBySwitches(found, unread or {}, macs or {}, before), frozenset(between))

@@ -159,3 +159,87 @@ def test_a_port_that_is_broken_out_has_its_far_ends_at_its_lanes(port: str, one:
     assert swept(whole, crossed).verdicts.matched == 2
     (fault,) = swept(lanes, crossed).verdicts.faults
     assert fault.kind is Kind.SWAP
+
+
+FOUR = {
+    "swp": ("swp1", "swp1s{}", 0),
+    "EOS": ("Ethernet1", "Ethernet1/{}", 1),
+    "NX-OS": ("Ethernet1/1", "Ethernet1/1/{}", 1),
+    "Junos": ("et-0/0/1", "et-0/0/1:{}", 0),
+    "OS10": ("ethernet1/1/1", "ethernet1/1/1:{}", 1),
+}
+"""A port and its lanes, of which the first has this number: four of 100 Gb/s each."""
+
+
+@pytest.mark.parametrize(("port", "lane", "first"), FOUR.values(), ids=FOUR)
+@pytest.mark.parametrize("turn", range(4))
+def test_a_port_of_four_lanes_is_as_designed_whichever_leads_where(
+    port: str, lane: str, first: int, turn: int
+) -> None:
+    """4 x 100: one cable with four ends. An end in the cable of another port may be at an odd lane."""
+    other = port[:-1] + "2"
+    design: list[Cable] = [
+        *(((f"gpu-{n}", "eth0"), ("leaf-a", port)) for n in range(4)),
+        *(((f"gpu-{n}", "eth0"), ("leaf-a", other)) for n in range(4, 8)),
+    ]
+    lanes = [lane.format(first + at) for at in range(4)]
+    others = [each.replace(port, other, 1) for each in lanes]
+    mine = [hears(lanes[(n + turn) % 4], f"gpu-{n}", "eth0") for n in range(4)]
+    theirs = [hears(others[n - 4], f"gpu-{n}", "eth0") for n in range(4, 8)]
+    found = swept(design, {"leaf-a": [*mine, *theirs]})
+    assert (found.verdicts.faults, found.verdicts.matched, found.verdicts.doubts) == ((), 8, ())
+    mine[0], theirs[0] = mine[0]._replace(system="gpu-4"), theirs[0]._replace(system="gpu-0")
+    found = swept(design, {"leaf-a": [*mine, *theirs]})
+    assert (found.verdicts.faults, found.verdicts.matched) == ((), 6)
+    off = swept(design, {"leaf-a": [*mine[1:], *theirs[1:]]})
+    assert (off.verdicts.faults, off.verdicts.matched) == ((), 6)
+    assert {each.a.device for each in off.verdicts.silent} == {"gpu-0", "gpu-4"}
+
+
+def test_lanes_that_sonic_calls_by_other_numbers_accuse_nobody() -> None:
+    """A port of eight lanes that is broken out to four is Ethernet0, 2, 4 and 6: no name is a part of another."""
+    design: list[Cable] = [((f"gpu-{n}", "eth0"), ("leaf-a", "Ethernet0")) for n in range(4)]
+    found = swept(design, {"leaf-a": [hears(f"Ethernet{2 * n}", f"gpu-{n}", "eth0") for n in range(4)]})
+    assert found.verdicts.faults == ()
+    written: list[Cable] = [((f"gpu-{n}", "eth0"), ("leaf-a", f"Ethernet{2 * n}")) for n in range(4)]
+    found = swept(written, {"leaf-a": [hears(f"Ethernet{2 * n}", f"gpu-{n}", "eth0") for n in range(4)]})
+    assert (found.verdicts.faults, found.verdicts.matched) == ((), 4)
+
+
+ADDRESS = "0c:42:a1:00:00:01"
+BLUEFIELD = {
+    "as an adapter, its host speaks": [hears("Ethernet1", "gpu-1", "enp65s0f0np0")],
+    "as an adapter, its firmware speaks": [hears("Ethernet1", "", ADDRESS)],
+    "as an adapter, both speak": [hears("Ethernet1", "gpu-1", ADDRESS), hears("Ethernet1", "BlueField-3", ADDRESS)],
+    "as a DPU, its own system speaks by the port's address": [
+        hears("Ethernet1", "localhost.localdomain", ADDRESS, "p0")
+    ],
+    "as a DPU, it and its host speak": [
+        hears("Ethernet1", "gpu-1-dpu", "p0"),
+        hears("Ethernet1", "gpu-1", "enp65s0f0np0"),
+    ],
+}
+
+
+@pytest.mark.parametrize("heard", BLUEFIELD.values(), ids=BLUEFIELD)
+def test_a_bluefield_in_either_mode_is_its_hosts_port(heard: list[Neighbour]) -> None:
+    """The design knows the host's port and its address; the DPU's own system it need not know."""
+    design: list[Cable] = [
+        (("gpu-1", "enp65s0f0np0"), ("leaf-a", "Ethernet1")),
+        (("gpu-2", "enp65s0f0np0"), ("leaf-a", "Ethernet2")),
+    ]
+    told = {"leaf-a": [*heard, hears("Ethernet2", "gpu-2", "enp65s0f0np0")]}
+    found = swept(design, told, {ADDRESS: Port("gpu-1", "enp65s0f0np0")})
+    assert (found.verdicts.faults, found.verdicts.matched) == ((), 2)
+
+
+def test_a_dpu_that_the_design_does_not_know_and_that_alone_speaks_moves_no_cable_of_its_host() -> None:
+    """It may be the host's own, in another mode than before, or a stranger: that one device is to be looked at."""
+    told = of(MLAG, "gpu-1")
+    told["leaf-a"].append(hears("Ethernet1", "gpu-1-dpu", "p0"))
+    (fault,) = swept(MLAG, told).verdicts.faults
+    assert (fault.kind, fault.key) == (Kind.UNPLANNED, "cabling/unplanned/gpu-1-dpu")
+    assert {port for each in fault.observed for port in each} == {
+        Port("gpu-1-dpu", "p0"),
+        Port("leaf-a", "Ethernet1"),
+    }

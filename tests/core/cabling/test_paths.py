@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.cabling.paths import LIKELY, PathTests, flows, other_nodes, path_tests
+from fleet_runner.core.cabling.paths import LIKELY, PathTests, crossed, flows, other_nodes, path_tests
 
 
 def fabric(servers: int, leaves: int, spines: int, ways: int = 1) -> tuple[Link, ...]:
@@ -158,3 +158,26 @@ def test_a_test_is_repeated_between_two_other_nodes_at_its_leaves_or_not_at_all(
     assert [again.one.interface, again.other.interface] == [pair.one.interface, pair.other.interface]
     assert (again.leaves, again.links, again.ways, again.flows) == (pair.leaves, (), pair.ways, pair.flows)
     assert other_nodes(pair, links, everyone, everyone - {again.one.device}) is None
+
+
+def test_two_leaves_are_told_apart_by_a_test_of_each_with_a_leaf_of_a_fast_pair() -> None:
+    links, everyone = fabric(4, 4, 2), frozenset(names(4))
+    slow, fast = planned(links, 4).pairs
+    tests = crossed(slow, fast, links, everyone, everyone)
+    assert [each.leaves for each in tests] == list(zip(slow.leaves, fast.leaves, strict=True))
+    for each in tests:
+        assert {each.one.device, each.other.device}.isdisjoint({slow.one.device, slow.other.device})
+        assert each.one.device != each.other.device
+        ups = {port.device for way in each.ways for port in way}
+        assert ups == {*each.leaves, "spine-0", "spine-1"}
+        assert (each.links, len(each.ways)) == ((), 4)
+        assert each.flows >= 2
+    left = everyone - {tests[0].one.device}
+    assert len(crossed(slow, fast, links, everyone, left - {slow.one.device, slow.other.device})) == 0
+    apart = tuple(
+        each
+        for each in links
+        if {each.a.device, each.b.device}.isdisjoint(fast.leaves)
+        or each.a in {port for test in tests for port in (test.one, test.other)}
+    )
+    assert crossed(slow, fast, apart, everyone, everyone) == ()

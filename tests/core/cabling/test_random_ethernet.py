@@ -5,6 +5,7 @@ from collections.abc import Callable
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from fleet_runner.core.cabling import lost_links
 from fleet_runner.core.cabling.ethernet_sweep import SweepVerdicts
 from fleet_runner.core.cabling.explain import Fault, Kind
 from fleet_runner.core.cabling.links import Link, Port, link
@@ -133,6 +134,23 @@ def test_a_switch_without_power_is_one_fault_without_a_move(it: Hall, data: st.D
     lone = beside < 2 or (dead not in spines and len(it.switches) - len(spines) < 2)
     assert [fault.key for fault in found.verdicts.faults] == ([] if lone else [f"cabling/dark/{dead}"])
     assert all(fault.touches == 0 for fault in found.verdicts.faults)
+
+
+@given(HALLS, st.data())
+@settings(max_examples=examples(500))
+def test_an_uplink_that_was_heard_before_is_one_fault_and_no_other_cable_is_named(
+    it: Hall, data: st.DataObject
+) -> None:
+    """Of two switches both of which hear others; a spine of one leaf hears nobody else then."""
+    between = lost_links.between(it.links, it.servers)
+    gone = data.draw(st.sampled_from(sorted(between)))
+    left = [each for each in it.links if each != gone]
+    rows = heard(left, it.switches)
+    found = swept(it, rows, between=between).verdicts.faults
+    alone = any(not rows[port.device] for port in gone)
+    assert [fault.expected for fault in found] == ([] if alone else [(gone,)])
+    assert all(fault.touches == 0 for fault in found)
+    assert swept(it, rows).verdicts.faults == ()
 
 
 @given(HALLS, st.data())

@@ -1,11 +1,26 @@
 """Which switches can be asked for their neighbours, and with which command."""
 
+import re
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fleet_runner.core.cabling.switches import ARP, COMMANDS, FORWARDING, arp, can_be_asked, command, forwarding
+from fleet_runner.core.cabling.switches import (
+    ARP,
+    COMMANDS,
+    FORWARDING,
+    MOST_VRFS,
+    arp,
+    arp_in_vrfs,
+    can_be_asked,
+    command,
+    forwarding,
+    vrfs,
+)
 from fleet_runner.core.inventory.records import Device
+from tests.core.checks.healthy.__init__ import text_of
 
 LEAF = Device(
     "leaf-1",
@@ -45,3 +60,24 @@ def test_a_switch_in_use_with_an_address_can_be_asked() -> None:
     assert not can_be_asked(replace(LEAF, primary_address=None))
     assert not can_be_asked(replace(LEAF, status="offline"))
     assert not can_be_asked(replace(LEAF, context={}))
+
+
+def test_vrfs_other_than_the_default_are_asked_where_the_system_tells_of_one_at_a_time() -> None:
+    text = text_of("os10/vrf.txt")
+    assert vrfs("os10") == "show ip vrf | no-more"
+    assert arp_in_vrfs("os10", text) == (
+        "show ip arp vrf tenant-blue | no-more",
+        "show ip arp vrf tenant_red | no-more",
+    )
+    assert {vrfs(system) for system in ARP if not system.endswith("os10")} == {""}
+    assert arp_in_vrfs("os10", text.rstrip("\n")) == ("show ip arp vrf tenant-blue | no-more",)
+    assert arp_in_vrfs("os10", "") == ()
+    many = "".join(f"red{number}  Vlan{number}\n" for number in range(30))
+    assert len(arp_in_vrfs("os10", many)) == MOST_VRFS
+
+
+@given(st.text(alphabet=st.sampled_from("ab1-_. \t\r\n;|$`'\"&(){}<>/*"), max_size=80))
+def test_no_name_of_a_vrf_says_more_than_a_name(named: str) -> None:
+    for words in arp_in_vrfs("os10", named):
+        name = words.removeprefix("show ip arp vrf ").removesuffix(" | no-more")
+        assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name, re.ASCII)

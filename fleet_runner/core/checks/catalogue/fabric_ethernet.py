@@ -2,11 +2,12 @@
 
 A BMC, a power strip or a switch that nobody asks may never speak LLDP: their links that are not heard are counted,
 and no doubt. A node's own port, or one of a switch that was read, should be heard: if it is not, the cable may be
-gone or LLDP may be off, and the answer is UNKNOWN.
+gone or LLDP may be off, and the answer is UNKNOWN. Of a cable between two switches that an earlier sweep heard, it is
+a fault.
 """
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.cabling import ethernet_sweep, extent
+from fleet_runner.core.cabling import ethernet_sweep, extent, lost_links
 from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.design import designed, infiniband, macs, managed, places, planned
 from fleet_runner.core.cabling.ethernet_design import EthernetDesign
@@ -26,9 +27,13 @@ from fleet_runner.core.checks.catalogue.fabric_cabling import (
 from fleet_runner.core.checks.check import Check, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers.neighbours import several
+from fleet_runner.core.checks.shared.previous_look import look
 from fleet_runner.core.checks.verdicts import UNSURE, Result
 
 NAME = "fabric_ethernet"
+
+BETWEEN = "between"
+"""What it observes beside: the links between switches that were heard, now or before."""
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
@@ -51,7 +56,9 @@ def judge(readings: Readings, expected: Expected) -> Result:
         idle(expected),
         share(expected),
     )
-    swept = ethernet_sweep.judge(design, told)
+    earlier = look(expected, NAME)
+    before = lost_links.remembered(earlier.value(BETWEEN), links) if earlier is not None else frozenset()
+    swept = ethernet_sweep.judge(design, told, before)
     verdicts, left, mute = swept.verdicts, swept.left, swept.mute
     seen = Bound(dict.fromkeys(swept.believed, ""))
     faults = verdicts.faults
@@ -71,6 +78,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "unbound": len(verdicts.unbound),
         "read": len(told.heard),
         "unread": sorted(told.unread),
+        BETWEEN: lost_links.written(swept.between),
     }
     if suspect:
         return conclude(NAME, [suspected(expected.node, suspect)], "", observed)
@@ -89,6 +97,7 @@ CHECK = Check(
     reads=("switch_lldp",),
     judge=judge,
     needs_fabric=True,
+    remembers=True,
     codes=(*codes(), SUSPECT),
     source="The designed cables of the source of truth; `docs/cabling.md` says how each kind of fault is recognised.",
 )

@@ -243,7 +243,7 @@ def _lossless_drops(links: Iterable[Link], grown: Mapping[str, Growth], fabric: 
         yield Finding(
             code="roce.switch_drops",
             component=switch,
-            message=f"{switch}: WRED dropped {sum(mine.values())} packets in queues of priorities with PFC at"
+            message=f"{switch} dropped {sum(mine.values())} packets in queues of priorities with PFC at"
             f" {', '.join(worst)}{many} in {grown[switch].hours}, expected at most {LEAST} at a port; look whether"
             " ECN is on for these queues and whether senders slow down",
             remedy=Remedy.RECORD,
@@ -306,7 +306,7 @@ CHECK = Check(
         Code(
             "roce.switch_drops",
             (Remedy.RECORD,),
-            "a switch's WRED dropped over a hundred packets in a port's queues of priorities with PFC",
+            "a switch dropped over a hundred packets in a port's queues of priorities with PFC",
         ),
         Code("roce.suspect", (Remedy.WATCH,), "more links are bad at once than faults of cables explain"),
     ),

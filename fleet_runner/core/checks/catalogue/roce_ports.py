@@ -13,7 +13,7 @@ from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
-from fleet_runner.core.checks.parsers import ethtool, net_interfaces, roce_files
+from fleet_runner.core.checks.parsers import ethtool, lldp, net_interfaces, roce_files
 from fleet_runner.core.checks.parsers.json_text import number
 from fleet_runner.core.checks.shared import roce_counters, roce_settings
 from fleet_runner.core.checks.shared.counter_growth import growth
@@ -51,7 +51,11 @@ def judge(readings: Readings, expected: Expected) -> Result:
         counts |= _named(each.name, {**kernel.counters.get(adapter, {}), **roce_counters.kept(told or {}, lossless)})
     unread += [text for mine in ports for text in roce_settings.unread(mine, wanted)]
     grown = growth(NAME, counts, readings["roce"], _since(expected, kernel.boot), anew=True)
-    findings = list(roce_settings.findings(ports, wanted, expected.node))
+    announced = _announced(readings)
+    findings = [
+        *roce_settings.findings(ports, wanted, expected.node),
+        *roce_settings.announced(announced, (each.name for each in known.values()), wanted, expected.node),
+    ]
     for each in known.values():
         mine = {key.partition("/")[2]: count for key, count in grown.grown.items() if key.startswith(f"{each.name}/")}
         port = RocePort(each.name, each.speed_mbps, lossless)
@@ -62,8 +66,18 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "looks": grown.looks,
         BOOT: kernel.boot,
     }
+    if heard := {each.name: sorted(announced[each.name]) for each in known.values() if each.name in announced}:
+        observed["announced"] = heard
     passed = f"{len(ports)} RoCE ports are set as the profile says, and lose nothing"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
+
+
+def _announced(readings: Readings) -> Mapping[str, frozenset[int]]:
+    """Return the PFC that switches announce, as far as the node's LLDP hears it: a node need not have any."""
+    try:
+        return lldp.announced_pfc(text_of(readings["lldp"])) if "lldp" in readings else {}
+    except EvidenceError:
+        return {}
 
 
 def _named(interface: str, counts: Mapping[str, int]) -> dict[str, int]:
@@ -99,12 +113,14 @@ CHECK = Check(
     name=NAME,
     question="Are the node's RoCE ports set as the profile says, and do they lose nothing?",
     reads=("network_interfaces", "roce", *TOOLS),
+    also=("lldp",),
     judge=judge,
     remembers=True,
     section=roce.SECTION,
     codes=(
         Code("roce.mtu", (Remedy.WATCH,), "an interface has another MTU than `roce.mtu`"),
         Code("roce.pfc", (Remedy.WATCH,), "PFC is on for other priorities than `roce.pfc`"),
+        Code("roce.dcbx", (Remedy.WATCH,), "a switch announces PFC for other priorities by DCBX than `roce.pfc`"),
         Code("roce.trust", (Remedy.WATCH,), "a port trusts DSCP or PCP, against `roce.trust`"),
         Code("roce.dscp", (Remedy.WATCH,), "a DSCP code point goes to another priority than `roce.dscp` says"),
         Code("roce.ecn", (Remedy.WATCH,), "DCQCN is off for a priority of `roce.ecn`"),
@@ -133,5 +149,5 @@ CHECK = Check(
         Code("roce.paused", (Remedy.RECORD,), "the network paused a priority for a tenth of the time"),
     ),
     source="The profile's `roce`; the kernel's document on mlx5's counters; bit error ratios of IEEE 802.3 and"
-    " 802.3bs. The limits of a hundred packets and a tenth of the time are ours.",
+    " 802.3bs; DCBX of IEEE 802.1Qaz. The limits of a hundred packets and a tenth of the time are ours.",
 )

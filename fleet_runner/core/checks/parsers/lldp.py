@@ -1,10 +1,17 @@
-"""`lldpctl -f json` and `-f json0`: who a node's Ethernet ports say they are joined to."""
+"""`lldpctl -f json` and `-f json0`: who a node's Ethernet ports say they are joined to, and what these announce."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers.json_text import json_object
+
+PFC_TLV = ("00,80,c2", "11")
+"""The OUI and subtype of IEEE 802.1Qaz's PFC configuration, by which DCBX announces it. lldpd keeps it among the TLVs
+that it does not know."""
+
+_WILLING = 0x80
+"""The bit of one that takes the other end's settings over: what it announces may not be what it does."""
 
 
 class Neighbour(NamedTuple):
@@ -27,6 +34,39 @@ def parse(text: str) -> tuple[Neighbour, ...]:
 def neighbours(root: dict[str, Any]) -> tuple[Neighbour, ...]:
     """Return every neighbour of what was read from JSON."""
     return tuple(neighbour for section in _list(root["lldp"]) for neighbour in _neighbours(section))
+
+
+def announced_pfc(text: str) -> dict[str, frozenset[int]]:
+    """Return the priorities for which the neighbour at each port announces PFC by DCBX.
+
+    Left out are ports of which nobody announces any, whose neighbour is willing to take other settings over, or whose
+    neighbours differ.
+    """
+    root = json_object(text, "lldpctl")
+    told: dict[str, set[frozenset[int] | None]] = {}
+    for section in _list(root.get("lldp")):
+        for entry in _list(_get(section, "interface")):
+            for name, interface in _named(entry):
+                for holder in _list(_get(interface, "unknown-tlvs")):
+                    found = [_pfc(each) for each in _list(_get(holder, "unknown-tlv")) if _is_pfc(each)]
+                    told.setdefault(name, set()).update(found)
+    sure = {name: next(iter(each)) for name, each in told.items() if len(each) == 1}
+    return {name: each for name, each in sure.items() if each is not None}
+
+
+def _is_pfc(tlv: Any) -> bool:
+    return (_value(_get(tlv, "oui")).lower(), _value(_get(tlv, "subtype"))) == PFC_TLV
+
+
+def _pfc(tlv: Any) -> frozenset[int] | None:
+    """Return the priorities of a TLV; None of one that is willing, or that cannot be read."""
+    try:
+        octets = bytes.fromhex(_value(_get(tlv, "value")).replace(",", ""))
+    except ValueError:
+        return None
+    if len(octets) != len(("flags", "priorities")) or octets[0] & _WILLING:
+        return None
+    return frozenset(priority for priority in range(8) if octets[1] >> priority & 1)
 
 
 def _neighbours(section: Any) -> Iterator[Neighbour]:

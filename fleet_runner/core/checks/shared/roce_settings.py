@@ -163,6 +163,23 @@ def findings(ports: Iterable[PortSettings], wanted: RoceProfile, node: str) -> I
         )
 
 
+def announced(
+    told: Mapping[str, frozenset[int]], interfaces: Iterable[str], wanted: RoceProfile, node: str
+) -> Iterator[Finding]:
+    """Yield one finding for all ports whose switch announces another PFC by DCBX than the profile has."""
+    groups: dict[frozenset[int], list[str]] = defaultdict(list)
+    for name in interfaces:
+        if wanted.pfc is not None and told.get(name, wanted.pfc) != wanted.pfc:
+            groups[told[name]].append(name)
+    if groups:
+        found = "; ".join(f"{numbers(pfc)} at {', '.join(names)}" for pfc, names in groups.items())
+        yield about(node, "roce.dcbx", "DCBX")(
+            message=f"by DCBX the switch announces PFC for priorities {found}, expected"
+            f" {numbers(wanted.pfc or ())}; correct the configuration of the switch's port",
+            remedy=Remedy.WATCH,
+        )
+
+
 def unread(mine: PortSettings, wanted: RoceProfile) -> Iterator[str]:
     """Yield what the profile wants of an interface and nobody tells."""
     asked = {

@@ -47,7 +47,7 @@ def heard(cables: list[tuple[End, End]], mute: tuple[str, ...] = ()) -> dict[str
 
 
 def asked(told: dict[str, list[Neighbour]], unread: dict[str, str] | None = None, **design: Any) -> Result:
-    """Judge what switches hear."""
+    """Judge what switches hear; `before` is the last sweep's result."""
     text = json.dumps(written(told, unread or {}))
     return raw(text, **design)
 
@@ -55,8 +55,13 @@ def asked(told: dict[str, list[Neighbour]], unread: dict[str, str] | None = None
 def raw(text: str, **design: Any) -> Result:
     """Judge a text."""
     device = {"name": "ethernet.h", "switches": list(SWITCHES)}
+    before = design.pop("before", None)
+    run: dict[str, Any] = {"now": 2000.0}
+    if before is not None:
+        run["before"] = {"fabric_ethernet": {"at": 1000.0, "observed": json.loads(json.dumps(before.observed))}}
     shape = design.pop("shape", None) or fabric(**design)
-    return judged("fabric_ethernet", {"switch_lldp": text}, Expected("ethernet.h", device=device, fabric=shape))
+    expected = Expected("ethernet.h", device=device, fabric=shape, run=run)
+    return judged("fabric_ethernet", {"switch_lldp": text}, expected)
 
 
 def swapped() -> list[tuple[End, End]]:
@@ -71,7 +76,31 @@ def test_a_fabric_as_designed_passes_and_says_what_it_counted() -> None:
     assert result.observed == {
         "designed": 8, "matched": 8, "planned": 0, "placed": [], "mute": 0, "learned": 0, "by_nodes": 0, "unsure": [],
         "suspect": "", "unbound": 0, "read": 3, "unread": [],
+        "between": {"leaf-1": {"spine-1": ["swp33"]}, "leaf-2": {"spine-1": ["swp33"]}},
     }  # fmt: skip
+
+
+def test_an_uplink_that_the_last_sweep_heard_and_this_one_does_not_is_a_fault_until_it_is_back() -> None:
+    """Of the two switches each hears others; what was remembered outlasts the sweeps between."""
+    gone = [pair for pair in CABLES if pair[1] != ("spine-1", "swp2")]
+    unknown = asked(heard(gone))
+    assert (unknown.verdict, unknown.findings, unknown.observed["unsure"]) == (
+        Verdict.UNKNOWN,
+        (),
+        [["leaf-2", "spine-1"]],
+    )
+    first = asked(heard(CABLES))
+    again = asked(heard(gone), before=first)
+    once_more = asked(heard(gone), before=again)
+    assert again.findings == once_more.findings
+    (finding,) = again.findings
+    assert (finding.code, finding.remedy, finding.fault) == (
+        "cabling.missing",
+        Remedy.RECABLE,
+        "cabling/lost/leaf-2/spine-1",
+    )
+    assert (finding.nodes, finding.devices, again.observed["unsure"]) == ((), ("leaf-2", "spine-1"), [])
+    assert asked(heard(CABLES), before=once_more).verdict is Verdict.PASS
 
 
 def test_a_swap_is_one_fault_under_the_key_that_the_nodes_own_look_gives_it() -> None:

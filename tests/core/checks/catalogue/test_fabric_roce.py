@@ -292,7 +292,7 @@ def test_what_wred_drops_in_lossless_queues_is_recorded_and_what_it_marks_is_obs
     (finding,) = result.findings
     assert (result.verdict, finding.code, finding.remedy) == (PASS, "roce.switch_drops", Remedy.RECORD)
     assert finding.message.startswith(
-        "leaf-1: WRED dropped 101 packets in queues of priorities with PFC at Ethernet0 in 1.0 h"
+        "leaf-1 dropped 101 packets in queues of priorities with PFC at Ethernet0 in 1.0 h"
     )
     assert ECN_MARKS not in result.observed
 

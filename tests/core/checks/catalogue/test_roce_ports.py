@@ -9,6 +9,7 @@ import pytest
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.verdicts import Remedy, Result, Verdict
 from tests.core.checks.catalogue.judging import DEVICE, HEALTHY, NODE, PROFILE, READ_AT, changed, cuts, judged
+from tests.core.checks.healthy import text_of
 from tests.core.checks.healthy.network import DCB_APP, DCB_PFC, FEC, QOS, ROCE_FILES, STATISTICS, by_interface
 
 PASS, FAIL, UNKNOWN = Verdict.PASS, Verdict.FAIL, Verdict.UNKNOWN
@@ -112,6 +113,28 @@ def test_what_is_wrong_at_all_ports_is_told_once() -> None:
     result = judged("roce_ports", TEXTS | {"mlnx_qos": by_interface(qos), "dcb_pfc": by_interface(pfc)})
     assert only(result) == ("roce.pfc", Remedy.WATCH, "PFC")
     assert "PFC is on for priorities 0 at eth1, eth2, expected 3" in result.message
+
+
+def test_a_switch_that_announces_another_pfc_by_dcbx_is_told_once_for_all_ports() -> None:
+    heard = text_of("lldp/dcbx.json0")
+    result = judged("roce_ports", TEXTS | {"lldp": heard})
+    assert (result.verdict, result.observed["announced"]) == (PASS, {"eth1": [3], "eth2": [3]})
+    assert "announced" not in judged("roce_ports", TEXTS).observed
+    other = judged("roce_ports", TEXTS | {"lldp": heard.replace("08,08", "08,10")})
+    assert only(other) == ("roce.dcbx", Remedy.WATCH, "DCBX")
+    assert other.findings[0].message == (
+        "by DCBX the switch announces PFC for priorities 4 at eth1, eth2, expected 3; correct the configuration of"
+        " the switch's port"
+    )
+    silent = Expected(NODE, PROFILE | {"roce": {key: value for key, value in ROCE.items() if key != "pfc"}}, DEVICE)
+    assert judged("roce_ports", TEXTS | {"lldp": heard.replace("08,08", "08,10")}, silent).verdict is PASS
+
+
+def test_what_lldp_does_not_tell_of_dcbx_is_no_doubt() -> None:
+    """A node may have no lldpd, and its answer may be cut anywhere."""
+    heard = text_of("lldp/dcbx.json0")
+    for said in ("", "lldpctl: not found", *list(cuts(heard))[::40]):
+        assert judged("roce_ports", TEXTS | {"lldp": said}).verdict is PASS
 
 
 def test_two_tools_that_say_different_things_are_both_not_believed() -> None:

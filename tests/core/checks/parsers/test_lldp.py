@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.checks.parsers.lldp import Neighbour, parse
+from fleet_runner.core.checks.parsers.lldp import Neighbour, announced_pfc, parse
 from tests.core.checks.catalogue.judging import cuts, text_of
 
 SHAPES = {name: text_of(f"lldp/two_ports.{name}") for name in ("json", "json0")}
@@ -96,3 +96,50 @@ def test_captured_neighbours_are_the_same_in_both_shapes(samples: Path) -> None:
     one, other = (parse((samples / "fabric" / f"lldpctl_leaf.{shape}").read_text("utf-8")) for shape in SHAPES)
     assert one == other
     assert one[0] == Neighbour("swp1", "host01", "3e:6f:ca:f1:c3:90", "eth0")
+
+
+DCBX = text_of("lldp/dcbx.json0")
+
+
+@pytest.mark.parametrize(
+    ("told", "found"),
+    [
+        ("08,08", {"eth1": frozenset({3}), "eth2": frozenset({3})}),
+        ("08,88", {"eth1": frozenset({3, 7}), "eth2": frozenset({3})}),
+        ("48,00", {"eth1": frozenset[int](), "eth2": frozenset({3})}),
+        ("88,08", {"eth2": frozenset({3})}),
+        ("08", {"eth2": frozenset({3})}),
+        ("08,0", {"eth2": frozenset({3})}),
+        ("08,08,08", {"eth2": frozenset({3})}),
+        ("of nobody", {"eth2": frozenset({3})}),
+    ],
+)
+def test_pfc_that_is_announced_by_dcbx_is_read_unless_it_is_willing_or_nonsense(
+    told: str, found: dict[str, frozenset[int]]
+) -> None:
+    assert announced_pfc(DCBX.replace("08,08", told, 1)) == found
+
+
+def test_two_neighbours_at_a_port_that_announce_different_pfc_tell_nothing() -> None:
+    root = json.loads(DCBX)
+    interfaces = root["lldp"][0]["interface"]
+    interfaces[1]["name"] = "eth1"
+    assert announced_pfc(json.dumps(root)) == {"eth1": frozenset({3})}
+    interfaces[1]["unknown-tlvs"][0]["unknown-tlv"][1]["value"] = "08,10"
+    assert announced_pfc(json.dumps(root)) == {}
+
+
+def test_who_announces_nothing_is_left_out() -> None:
+    assert announced_pfc(DCBX.replace('"subtype": "11"', '"subtype": "12"')) == {}
+    assert announced_pfc("{}") == {}
+
+
+@given(
+    st.recursive(
+        st.none() | st.text() | st.integers(), lambda each: st.lists(each) | st.dictionaries(st.text(), each)
+    )
+)
+def test_whatever_tlvs_are_none_raises(tlvs: object) -> None:
+    root = json.loads(DCBX)
+    root["lldp"][0]["interface"][0]["unknown-tlvs"] = tlvs
+    assert announced_pfc(json.dumps(root)).get("eth2") == frozenset({3})

@@ -1,7 +1,8 @@
-"""Cisco NX-OS: `show interface | json`, PFC as a table, and queues that the PFC watchdog shut.
+"""Cisco NX-OS: `show interface | json`, PFC as a table, queues that the PFC watchdog shut, and what queues dropped.
 
 PFC's "VL bmap" is hexadecimal, a bit for each priority; in mode "Auto" DCBX decides. What a port does that is down
-says nothing of its settings.
+says nothing of its settings. Queues belong to groups (of QoS): which group a priority is in, the table of pauses says
+that stands beside the queues.
 """
 
 import re
@@ -14,6 +15,7 @@ from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers.json_text import json_object
 from fleet_runner.core.checks.parsers.neighbours.heard import entries, get, holders
 from fleet_runner.core.checks.parsers.port_states.port import (
+    LOSSLESS_DROPS,
     STORM_DROPS,
     STORMS,
     SwitchPort,
@@ -25,6 +27,9 @@ from fleet_runner.core.checks.parsers.port_states.port import (
 from fleet_runner.core.inventory.roce import PRIORITIES
 
 FEC = {"rs-fec": "rs", "rs-ieee": "rs", "rs-cons16": "rs", "fc-fec": "baser", "off": "none"}
+
+_DROPS = frozenset({"Dropped", "WRED/AFD & Tail Drop"})
+"""What releases call the packets that a queue dropped. What the PFC watchdog dropped is told apart from them."""
 
 _PFC = re.compile(
     r"[ \t]*Eth(?:ernet)?([0-9/]{1,12})[ \t]+(On|Off|Auto)[ \t]+(On|Off)[ \t]*(?:\(([0-9a-fA-F]{1,2})\))?"
@@ -41,9 +46,10 @@ def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
         raise EvidenceError("show interface | json names no port, expected them below 'TABLE_interface'")
     pfc = _pfc(said.get("pfc", ""))
     storms, dropped = _watchdog(optional(said.get("watchdog"), "show queuing pfc-queue detail"))
+    lost = _lost(optional(said.get("queues"), "show queuing interface"), pfc)
     found: dict[str, SwitchPort] = {}
     for place, row in rows.items():
-        counts = known({STORMS: storms.get(place), STORM_DROPS: dropped.get(place)})
+        counts = known({STORMS: storms.get(place), STORM_DROPS: dropped.get(place), LOSSLESS_DROPS: lost.get(place)})
         port = SwitchPort(mtu=whole(row.get("eth_mtu")), counts=counts)
         if row.get("state") == "up":
             on, agreed = pfc.get(place, (None, False))
@@ -79,14 +85,36 @@ def _watchdog(root: object) -> tuple[Counter[str], Counter[str]]:
     """Return how often each port's queues were shut, and the packets that were dropped meanwhile."""
     storms, dropped = Counter[str](), Counter[str]()
     for place, row in _rows(root, "queuing_interface", "if_name_str"):
-        told = [
-            entry
-            for holder in holders(row, "TABLE_qosgrp_stats_entry")
-            for part in entries(get(holder, "TABLE_qosgrp_stats_entry"))
-            for entry in entries(get(part, "ROW_qosgrp_stats_entry"))
-            if isinstance(entry, dict)
-        ]
+        told = list(_inside(row, "qosgrp_stats_entry"))
         storms[place] += sum(whole(entry.get("q-shutdown")) or 0 for entry in told)
         for key in ("q-pkt-dropped", "q-ing-pkt-dropped"):
             dropped[place] += sum(whole(entry.get(key)) or 0 for entry in told)
     return storms, dropped
+
+
+def _lost(root: object, pfc: Mapping[str, tuple[frozenset[int], bool]]) -> Counter[str]:
+    """Return the packets that queues dropped on their way out which should lose none, of ports that have such."""
+    lost = Counter[str]()
+    for place, row in _rows(root, "queuing_interface", "if_name_str"):
+        on, _ = pfc.get(place, (frozenset[int](), False))
+        paused = (each for each in _inside(row, "pfc_stats") if whole(each.get("cos")) in on)
+        groups = {whole(each.get("pfc-qosgrp")) for each in paused}
+        for group in _inside(row, "qosgrp_egress_stats"):
+            if (number := whole(group.get("eq-qosgrp"))) is not None and number in groups:
+                lost[place] += sum(map(_packets, _inside(group, "qosgrp_egress_stats_entry")))
+    return lost
+
+
+def _packets(entry: Mapping[str, Any]) -> int:
+    """Return the packets of one count of a queue, if it is what the queue dropped."""
+    if entry.get("eq-stat-type") not in _DROPS or entry.get("eq-stat-units") != "Pkts":
+        return 0
+    values = (entry.get(f"eq-{kind}-stat-value") for kind in ("uc", "oobfc-uc", "mc"))
+    return sum(whole(value) or 0 for value in values)
+
+
+def _inside(row: object, table: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table that stands anywhere below a row."""
+    for holder in holders(row, f"TABLE_{table}"):
+        for part in entries(get(holder, f"TABLE_{table}")):
+            yield from (entry for entry in entries(get(part, f"ROW_{table}")) if isinstance(entry, dict))

@@ -16,7 +16,7 @@ STORM_DROPS = "storm_drops"
 """Packets that a PFC watchdog dropped while it saw a storm."""
 
 LOSSLESS_DROPS, ECN_MARKS = "lossless_drops", "ecn_marks"
-"""Packets that WRED dropped in queues of priorities with PFC, and packets of all queues that it marked instead."""
+"""Packets dropped in queues of priorities with PFC, and packets of all queues that WRED marked instead."""
 
 COUNTS = (UNCORRECTED, STORMS, STORM_DROPS, LOSSLESS_DROPS, ECN_MARKS)
 

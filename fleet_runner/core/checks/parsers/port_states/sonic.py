@@ -4,7 +4,7 @@ Queues of SONiC have the number of the priority whose packets they hold, unless 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from fleet_runner.core.checks.parsers.port_states.port import (
     ECN_MARKS,
@@ -29,7 +29,7 @@ def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
     """Read `show interfaces status`, and what else of PFC, its watchdog, FEC and WRED is told."""
     rows = {row["interface"]: row for row in table(said["status"]) if row.get("interface")}
     pfc = {row.get("interface"): priorities(row.get("lossless priorities")) for row in table(said.get("pfc", ""))}
-    storms, dropped = _watchdog(said.get("watchdog", ""))
+    storms, dropped = _watchdog(said.get("watchdog", ""), rows)
     lost = {row.get("iface"): whole(row.get("fec_uncorr")) for row in table(said.get("fec", ""))}
     wred = _wred(said.get("wred", ""), {name: mine for name, mine in pfc.items() if name is not None})
     return {
@@ -45,9 +45,15 @@ def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
     }
 
 
-def _watchdog(text: str) -> tuple[Counter[str], Counter[str]]:
-    """Return the storms of each port, and the packets that were dropped meanwhile."""
-    storms, dropped = Counter[str](), Counter[str]()
+def _watchdog(text: str, ports: Iterable[str]) -> tuple[Counter[str], Counter[str]]:
+    """Return the storms of each port, and the packets that were dropped meanwhile.
+
+    Queues without a storm are not named. The table has no last line: half a row is refused, and of a connection that
+    broke ssh's status tells.
+    """
+    whole_table = "storm detected/restored" in text.lower() and text.endswith("\n")
+    none = dict.fromkeys(ports if whole_table else (), 0)
+    storms, dropped = Counter(none), Counter(none)
     for row in table(text):
         name = row.get("queue", "").partition(":")[0]
         storms[name] += whole(row.get("storm detected/restored", "").partition("/")[0]) or 0
