@@ -21,7 +21,9 @@ from fleet_runner.core.lifecycle.states import FABRICS, Stage
 from fleet_runner.core.tickets.work_orders.locations import DeviceLocation, spot
 from fleet_runner.web.site import Site
 
-OF_NODES: dict[str, str] = dict(zip(FABRIC_TYPES, ("cabling_infiniband", "cabling_ethernet"), strict=True))
+OF_NODES: dict[str, str] = dict(
+    zip(FABRIC_TYPES, ("cabling_infiniband", "cabling_ethernet", "gpu_fabric"), strict=True)
+)
 """The check by which nodes that earn production see their own links, by what a fabric is."""
 
 NODES = 100

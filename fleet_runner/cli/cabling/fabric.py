@@ -10,7 +10,7 @@ from fleet_runner.adapters.source import Reader
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import age, console, errors, print_json, stamp
 from fleet_runner.core.base.errors import SettingsError, SourceError
-from fleet_runner.core.cabling.fabrics import fabrics
+from fleet_runner.core.cabling.fabrics import watched
 from fleet_runner.core.cabling.sweeps import CABLING, told
 from fleet_runner.core.checks.verdicts import Finding
 from fleet_runner.core.faults.confirmation import Worth, speaks, touches, weigh
@@ -78,7 +78,7 @@ def _view(settings: Settings, store: Store, row: Node, now: float) -> View:
     except (SourceError, SettingsError) as error:
         errors.print(f"warning: what the source of truth excuses is not known here: {error}", markup=False)
         fleet = Fleet((), {}, {}, {}, (), "")
-    known = {fabric.name: fabric for fabric in fabrics(fleet)}
+    known = {fabric.name: fabric for fabric in watched(fleet)}
     world = TickContext(settings, store, reader, fleet=fleet, fabrics=known)
     run = next((each for each in store.open_runs() if each.node == row.name), None)
     return FleetView(world, fleet).view(row, run, now)
