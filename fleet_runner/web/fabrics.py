@@ -8,7 +8,7 @@ from fastapi import HTTPException
 
 from fleet_runner.adapters.store import ResultFilter
 from fleet_runner.core.cabling.explain import Kind
-from fleet_runner.core.cabling.fabrics import FABRIC_TYPES, fabrics
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES, fabrics, watched
 from fleet_runner.core.cabling.kinds import said
 from fleet_runner.core.cabling.sweeps import CABLING
 from fleet_runner.core.cabling.topology.days import DAY, named
@@ -18,10 +18,13 @@ from fleet_runner.core.faults.confirmation import speaks
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import Node, Stored
 from fleet_runner.core.lifecycle.states import FABRICS, Stage
+from fleet_runner.core.nvlink.domains import Domain
 from fleet_runner.core.tickets.work_orders.locations import DeviceLocation, spot
 from fleet_runner.web.site import Site
 
-OF_NODES: dict[str, str] = dict(zip(FABRIC_TYPES, ("cabling_infiniband", "cabling_ethernet"), strict=True))
+OF_NODES: dict[str, str] = dict(
+    zip(FABRIC_TYPES, ("cabling_infiniband", "cabling_ethernet", "gpu_fabric"), strict=True)
+)
 """The check by which nodes that earn production see their own links, by what a fabric is."""
 
 NODES = 100
@@ -78,6 +81,12 @@ def layered(fleet: Fleet | None, name: str) -> Layers:
         kept = {each.name: layers(fleet, each) for each in fabrics(fleet)}
         _kept[:] = [(fleet, kept)]
     return kept.get(name, NOTHING)
+
+
+def domain(fleet: Fleet | None, name: str) -> Domain | None:
+    """Return the design of an NVLink domain; None for a fabric of cables, and where the source does not know it."""
+    known_ones = watched(fleet) if fleet is not None else ()
+    return next((each.domain for each in known_ones if each.name == name), None)
 
 
 def newest(here: Site, name: str) -> Stored | None:

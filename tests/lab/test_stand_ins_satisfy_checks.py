@@ -47,6 +47,7 @@ ELSEWHERE = frozenset(
         "fabric_cabling",
         "fabric_counters",
         "fabric_ethernet",
+        "fabric_nvlink",
         "fabric_paths",
         "fabric_roce",
         "network_boot",

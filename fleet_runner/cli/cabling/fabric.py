@@ -10,7 +10,7 @@ from fleet_runner.adapters.source import Reader
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import age, console, errors, print_json, stamp
 from fleet_runner.core.base.errors import SettingsError, SourceError
-from fleet_runner.core.cabling.fabrics import fabrics
+from fleet_runner.core.cabling.fabrics import NVLINK_TYPE, watched
 from fleet_runner.core.cabling.sweeps import CABLING, told
 from fleet_runner.core.checks.verdicts import Finding
 from fleet_runner.core.faults.confirmation import Worth, speaks, touches, weigh
@@ -65,8 +65,15 @@ def explain_fabric(settings: Settings, store: Store, row: Node, *, json: bool) -
     for ticket in _others(view, faults):
         console.print(Padding(Text(f"Ticket #{ticket.id} is open, too: {ticket.title}"), (0, 0, 0, 2)))
     console.print(_head("Next sweep: ", _when(view, due, why, now)))
-    console.print(_head("To go on: ", f"fleet-runner cabling explain --fabric {row.name} (each fault, its steps)"))
-    for command in (f"cabling sweeps {row.name}", f"run fabric --node {row.name}", f"history {row.name}"):
+    commands = [f"run fabric --node {row.name}", f"history {row.name}"]
+    if row.device_type != NVLINK_TYPE:
+        commands = [
+            f"cabling explain --fabric {row.name} (each fault, its steps)",
+            f"cabling sweeps {row.name}",
+            *commands,
+        ]
+    console.print(_head("To go on: ", f"fleet-runner {commands[0]}"))
+    for command in commands[1:]:
         console.print(Padding(Text(f"fleet-runner {command}"), (0, 0, 0, 10)))
 
 
@@ -78,7 +85,7 @@ def _view(settings: Settings, store: Store, row: Node, now: float) -> View:
     except (SourceError, SettingsError) as error:
         errors.print(f"warning: what the source of truth excuses is not known here: {error}", markup=False)
         fleet = Fleet((), {}, {}, {}, (), "")
-    known = {fabric.name: fabric for fabric in fabrics(fleet)}
+    known = {fabric.name: fabric for fabric in watched(fleet)}
     world = TickContext(settings, store, reader, fleet=fleet, fabrics=known)
     run = next((each for each in store.open_runs() if each.node == row.name), None)
     return FleetView(world, fleet).view(row, run, now)

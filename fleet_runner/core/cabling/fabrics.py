@@ -1,8 +1,9 @@
 """Fabrics: what the runner looks after as a whole, because its cabling belongs to no single node.
 
 A fabric is the switches of one site that designed cables of one kind join, InfiniBand's or Ethernet's, directly or
-not, with every cable that ends at one of them. It has a row in the store beside the nodes and a schedule of its own;
-it never moves.
+not, with every cable that ends at one of them. An NVLink domain (`core.nvlink.domains`) is one, too: the source of
+truth knows its trays, not its cables. Each has a row in the store beside the nodes and a schedule of its own; it
+never moves.
 """
 
 import re
@@ -10,10 +11,12 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from fleet_runner.core.base.plural import counted
 from fleet_runner.core.cabling import switches
 from fleet_runner.core.inventory.records import NODE_ROLES, Cable, Device, Fleet, Termination
+from fleet_runner.core.nvlink.domains import Domain, domains
 
-INFINIBAND, ETHERNET = "infiniband", "ethernet"
+INFINIBAND, ETHERNET, NVLINK = "infiniband", "ethernet", "nvlink"
 """The kinds of fabrics. NetBox's interface types of InfiniBand begin with the first; all others are Ethernet's."""
 
 NAMED = "fabric_name"
@@ -22,16 +25,18 @@ NAMED = "fabric_name"
 LONGEST = 40
 """Characters of such a name."""
 
-FABRIC_TYPES = ("infiniband-fabric", "ethernet-fabric")
+NVLINK_TYPE = "nvlink-fabric"
+
+FABRIC_TYPES = ("infiniband-fabric", "ethernet-fabric", NVLINK_TYPE)
 """The roles, and the device types, of fabrics' records."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fabric:
-    """One fabric. `ports` are the node ports in it, by node and interface.
+    """One fabric. `ports` are the node ports in it, by node and interface ("" in an NVLink domain).
 
-    InfiniBand is read through any of those nodes; Ethernet from its switches, as many as can be `asked`. `usual` is
-    the name that it has where nobody names it.
+    InfiniBand is read through any of those nodes; Ethernet from its switches, as many as can be `asked`; an NVLink
+    domain from all of its compute trays. `usual` is the name that it has where nobody names it.
     """
 
     name: str
@@ -41,6 +46,22 @@ class Fabric:
     kind: str = INFINIBAND
     asked: frozenset[str] = frozenset()
     usual: str = ""
+    domain: Domain | None = None
+
+    @property
+    def first(self) -> str:
+        """Return one device of it, by which people find it."""
+        return min(self.switches or {port.device for port in self.ports})
+
+    @property
+    def size(self) -> str:
+        """Return "2 switches and 16 nodes of hall-1"."""
+        nodes = len({port.device for port in self.ports})
+        if self.domain is None:
+            return f"{counted(len(self.switches), 'switch', 'switches')} and {nodes} nodes of {self.site}"
+        racks = f", rack {' and '.join(self.domain.racks)}" if self.domain.racks else ""
+        trays = f"{counted(nodes, 'compute tray')} and {counted(len(self.switches), 'switch tray')}"
+        return f"{trays} of {self.site}{racks}"
 
     @property
     def record(self) -> Device:
@@ -57,6 +78,21 @@ def fabrics(fleet: Fleet) -> tuple[Fabric, ...]:
     """
     wired = [each for each in _of_kind(fleet, ETHERNET) if each.asked]
     return tuple(sorted((*_of_kind(fleet, INFINIBAND), *wired), key=lambda fabric: fabric.name))
+
+
+def watched(fleet: Fleet) -> tuple[Fabric, ...]:
+    """Return everything that is looked after as a whole: the fabrics of cables, and NVLink domains, by name.
+
+    A domain is called "nvlink.SITE.DOMAIN". One of which no compute tray is known is none: nothing could look at it.
+    """
+    found = [_of_domain(domain) for domain in domains(fleet) if domain.trays]
+    return tuple(sorted((*fabrics(fleet), *found), key=lambda fabric: fabric.name))
+
+
+def _of_domain(domain: Domain) -> Fabric:
+    name = f"{NVLINK}.{_plain(domain.site)}.{_plain(domain.name)}"
+    ports = tuple(Termination(tray, "") for tray in domain.trays)
+    return Fabric(name, domain.site, frozenset(domain.switches), ports, NVLINK, usual=name, domain=domain)
 
 
 def _of_kind(fleet: Fleet, kind: str) -> list[Fabric]:

@@ -1,9 +1,9 @@
-"""Through what a fabric is read: InfiniBand through any node with a port in it, Ethernet from all of its switches."""
+"""Through what a fabric is read: InfiniBand through any node with a port in it, others from all switches or trays."""
 
 from collections.abc import Iterable, Mapping
 
 from fleet_runner.core.cabling.exempt import WORKED_ON
-from fleet_runner.core.cabling.fabrics import ETHERNET, Fabric
+from fleet_runner.core.cabling.fabrics import ETHERNET, NVLINK, Fabric
 from fleet_runner.core.inventory.records import Fleet, Termination
 from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.core.lifecycle.states import FABRICS, Condition, State
@@ -18,14 +18,21 @@ DARK = FABRICS | {State.REGISTERED, State.PROVISION, State.RMA, State.RETIRED}
 def observers(fabric: Fabric, fleet: Fleet, rows: Mapping[str, Node]) -> tuple[Termination, ...]:
     """Return the ports to read a fabric through, at most `MOST`: idle nodes in service first, of different racks.
 
-    Of an Ethernet fabric these are all switches that can be asked, each without a port.
+    Of an Ethernet fabric these are all switches that can be asked, of an NVLink domain all compute trays that are up,
+    each without a port.
     """
     if fabric.kind == ETHERNET:
         return tuple(Termination(name, "") for name in sorted(fabric.asked))
+    up = {
+        port.device
+        for port in fabric.ports
+        if (row := rows.get(port.device)) is not None and row.state not in DARK and port.device in fleet.devices
+    }
+    if fabric.kind == NVLINK:
+        return tuple(port for port in fabric.ports if port.device in up)
     first: dict[str, Termination] = {}
     for port in fabric.ports:
-        row = rows.get(port.device)
-        if row is not None and row.state not in DARK and port.device in fleet.devices:
+        if port.device in up:
             first.setdefault(port.device, port)
     best = sorted(first.values(), key=lambda port: (_reluctance(rows[port.device]), port))
     return tuple(_spread(best, {port.device: fleet.devices[port.device].rack for port in best})[:MOST])

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from fleet_runner.core.cabling.explain import some
+from fleet_runner.core.cabling.fabrics import NVLINK_TYPE
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.confirmation import Worth, seen_once, speaks, suspect, touches, unsure, weigh
 from fleet_runner.core.lifecycle.actions import Decision, OpenRun
@@ -12,12 +13,15 @@ from fleet_runner.core.lifecycle.runs import Run, Stored
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.core.lifecycle.view import FAR, Timing, View
 
-CABLING = frozenset({"fabric_cabling", "fabric_ethernet"})
+CABLING = frozenset({"fabric_cabling", "fabric_ethernet", "fabric_nvlink"})
 """The checks that sweeps are made for; whatever else is read with them can wait for the next one."""
 
 NO_OBSERVER = "No node that is up has a port in this fabric, so nothing can read it; bring one into service."
 
 DAY = 86_400.0
+
+SOON = 300.0
+"""Seconds after which an NVLink domain is looked at: did a compute tray lose links? It is swept before a reboot."""
 
 
 def watch(view: View, timing: Timing, now: float) -> Decision:
@@ -31,7 +35,8 @@ def watch(view: View, timing: Timing, now: float) -> Decision:
     if now >= due:
         return Decision((OpenRun(Stage.FABRIC, why),), "fabric starts", now)
     next_one = why if timing.cabling.is_off else f"next sweep at {_clock(due, now)}"
-    return Decision((), f"{_last_words(view, sweeps)}; {next_one}", min(now + FAR, due))
+    look = SOON if view.node.device_type == NVLINK_TYPE else FAR
+    return Decision((), f"{_last_words(view, sweeps)}; {next_one}", min(now + look, due))
 
 
 def told(view: View, timing: Timing, now: float) -> tuple[str, float, str]:
@@ -56,6 +61,9 @@ def _due(view: View, sweeps: list[Run], timing: Timing, now: float) -> tuple[flo
     if silent:
         pause = min(timing.retry * 2.0 ** min(silent - 1, 20), timing.cabling.pause)
         return ended + pause, f"{silent} sweep(s) in a row gave no verdict"
+    if view.suspected_at > ended:
+        again = max(view.suspected_at, ended + min(timing.confirm, timing.cabling.pause))
+        return again, "a compute tray lost links; is the cause outside of it?"
     once = len(seen_once(view))
     if once:
         again = ended + min(timing.confirm, timing.cabling.pause)

@@ -15,6 +15,7 @@ from fleet_runner.core.inventory.records import Management
 from fleet_runner.core.lifecycle.runs import Stored
 from fleet_runner.core.lifecycle.states import FABRICS, State
 from fleet_runner.core.lifecycle.view import View
+from fleet_runner.core.nvlink import common_cause
 
 NEEDS_HANDS = frozenset({Remedy.RECABLE, Remedy.REFLASH, Remedy.TRIAGE, Remedy.RMA})
 """Remedies that a person carries out, whatever state the node is in."""
@@ -33,7 +34,7 @@ class Worth(StrEnum):
 
     TICKET = "ticket"
     ONCE = "seen once"  # the next look must see it too
-    EXCUSED = "excused"  # it touches a device that is being worked on, or not in service
+    EXCUSED = "excused"  # it touches a device that is being worked on, or not in service; its cause is elsewhere
     UNSURE = "unsure"  # it touches a device, or both ends of a link, that could not be told
     KEPT = "kept"  # no hand is needed, or it was seen before the node came to its state
 
@@ -47,7 +48,8 @@ def weigh(view: View, stored: Stored) -> Iterator[tuple[Finding, Worth]]:
     for seen in stored.result.findings:
         if alone is None or seen is alone:
             finding = ruled(view.rules, view.node.device_type, seen)
-            yield finding, _worth(view, stored, finding)
+            elsewhere = bool(view.domain_fault) and finding.code in common_cause.CODES
+            yield finding, Worth.EXCUSED if elsewhere else _worth(view, stored, finding)
 
 
 def _worth(view: View, stored: Stored, finding: Finding) -> Worth:

@@ -12,6 +12,7 @@ from fleet_runner.core.faults.xid import OF_APPLICATIONS
 from fleet_runner.core.lifecycle.runs import Stored
 from fleet_runner.core.lifecycle.states import MINUTE, Condition, Event
 from fleet_runner.core.lifecycle.view import View
+from fleet_runner.core.nvlink import common_cause
 
 EVENTS: dict[Remedy, Event] = {
     Remedy.RESTART: Event.RESET_NEEDED,
@@ -123,7 +124,10 @@ def _seen(view: View) -> Iterable[Call]:
 
 def _call(view: View, stored: Stored, finding: Finding) -> Call:
     following = view.rules.seen(view.node.device_type, finding.code)
-    return Call(finding.fault, following.remedy or finding.remedy, following.at_once, finding.message, stored.id)
+    remedy = following.remedy or finding.remedy
+    if view.domain_fault and finding.code in common_cause.CODES:
+        remedy = Remedy.RECORD  # nothing done to the tray brings its links back
+    return Call(finding.fault, remedy, following.at_once, finding.message, stored.id)
 
 
 def _raised(view: View) -> Iterable[Call]:

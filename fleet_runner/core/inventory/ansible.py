@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fleet_runner.core.cabling.exempt import READY
-from fleet_runner.core.cabling.fabrics import ETHERNET, Fabric, fabrics
+from fleet_runner.core.cabling.fabrics import ETHERNET, INFINIBAND, Fabric, watched
 from fleet_runner.core.cabling.rates import lower
 from fleet_runner.core.inventory.bmc_address import Network, refusal
 from fleet_runner.core.inventory.records import PLANNED, Device, Fleet, Interface, Part, Termination, nodes, rack_key
@@ -33,7 +33,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9./:_-]{0,200}", re.ASCII)
 OBSERVERS = 3
 """Nodes that a fabric is read through, one after the other, until one can."""
 
-VIEW = 2
+VIEW = 3
 """Number of the form of what `view` returns: whoever keeps it names this, too."""
 
 FORM = 3
@@ -56,8 +56,9 @@ def plain(name: str) -> str:
 def view(fleet: Fleet, bmc_networks: Sequence[Network] = ()) -> dict[str, Any]:
     """Return all of the inventory that comes from the source: {"hosts": {name: variables}, "groups": {name: hosts}}.
 
-    Fabrics are hosts without an address: they are read through the nodes in them. A switch or the like whose name is
-    taken is left out: as a host it would be in the way of everything, or everything delegated to localhost go there.
+    Fabrics are hosts without an address: they are read through the nodes or switches in them. A switch or the like
+    whose name is taken is left out: as a host it would be in the way of everything, or everything delegated to
+    localhost go there.
     """
     found = fabric_hostvars(fleet)
     return {
@@ -191,7 +192,7 @@ def fabric(fleet: Fleet) -> dict[str, Any]:
 
 def fabric_hostvars(fleet: Fleet) -> dict[str, dict[str, Any]]:
     """Return the host variables of every fabric, by name: what it is, and which nodes' ports or switches tell."""
-    return {each.name: _fabric_vars(fleet, each) for each in fabrics(fleet)}
+    return {each.name: _fabric_vars(fleet, each) for each in watched(fleet)}
 
 
 def bmc_url(address: str) -> str:
@@ -255,10 +256,23 @@ def _fabric_vars(fleet: Fleet, fabric: Fabric) -> dict[str, Any]:
     for port in fabric.ports:
         first.setdefault(port.device, port.interface)
     ready = sorted(first, key=lambda node: (fleet.devices[node].status not in READY, node))
-    through = [[node, first[node]] for node in ready[:OBSERVERS]]
+    through = [[node, first[node]] for node in (ready[:OBSERVERS] if fabric.kind == INFINIBAND else first)]
     return {
-        "fleet_device": {**device, "kind": fabric.kind, "switches": sorted(fabric.switches)},
+        "fleet_device": {**device, "kind": fabric.kind, "switches": sorted(fabric.switches), **_domain_vars(fabric)},
         "fleet_observers": [[name, ""] for name in sorted(fabric.asked)] if fabric.kind == ETHERNET else through,
+    }
+
+
+def _domain_vars(fabric: Fabric) -> dict[str, Any]:
+    """Return the design of an NVLink domain as its check takes it (`core.nvlink.sweep.Design`)."""
+    domain = fabric.domain
+    if domain is None:
+        return {}
+    return {
+        "trays": list(domain.trays),
+        "partitions": dict(domain.partitions),
+        "nvlinks": {name: sorted(links) for name, links in domain.links.items()},
+        "gaps": list(domain.gaps),
     }
 
 

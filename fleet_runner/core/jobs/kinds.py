@@ -76,6 +76,7 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
     (_NODE_IF_HARD, """
         gpu.recovery gpu.fabric_state gpu.fabric_status gpu.fabric_health nvlink.down nvlink.failing xgmi.down
         fabric_manager.down fabric_manager.nvswitch_fatal fabric_manager.no_nvswitch sxid.*
+        nvlink.tray nvlink.connector nvlink.port
     """),
     (_NODE_CONTEXT, """
         gpu.power_brake gpu.hw_slowdown gpu.hw_thermal_slowdown gpu.sw_thermal_slowdown gpu.clock_max_*
@@ -150,7 +151,10 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
         cabling.missing cabling.dark cabling.carrier cabling.link_down cabling.one_end_down fabric.link_down
         fabric.node_down fabric.switch_down fabric.isolated
     """),
-    (_FABRIC_IF_HARD, "hca.queue_timeout nic.queue_timeout link.flaps cabling.link_flaps fabric.link_flaps"),
+    (_FABRIC_IF_HARD, """
+        hca.queue_timeout nic.queue_timeout link.flaps cabling.link_flaps fabric.link_flaps nvlink.switch_tray
+        nvlink.switch_ports
+    """),
     (_FABRIC_CONTEXT, """
         hca.access_failed hca.hot hca.module hca.slot_power hca.firmware hca.guid nic.slow nic.half_duplex
         nic.mtu nic.bond_member nic.lacp nic.errors nic.carrier_changes ib.link_layer ib.port_slow
@@ -161,6 +165,8 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
         fabric.symbol_errors fabric.bit_errors roce.mtu roce.pfc roce.trust roce.dscp roce.ecn roce.fec
         roce.symbol_errors roce.raw_errors roce.lossless_drops roce.drops roce.oversize roce.pause_storm
         roce.paused roce.switch_setting roce.switch_drops roce.ends roce.watchdog roce.suspect paths.slow paths.none
+        nvlink.cluster nvlink.partition nvlink.driver imex.inactive imex.config imex.missing imex.not_ready
+        imex.version
     """),
     # Disks, file systems, file servers.
     (_STORAGE, """

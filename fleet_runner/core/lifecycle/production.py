@@ -218,6 +218,8 @@ def _health(view: View) -> str:
     slow = next((stored.result for stored, finding in seen_once(view) if is_slow(stored, finding)), None)
     if slow is not None:
         return f"{slow.check}: {slow.message}; seen once, the next round confirms it or not"
+    if view.domain_fault:
+        return f"its own NVLinks are left alone, its NVLink domain is at fault: {view.domain_fault}"
     return active_schedule.untested(view)
 
 

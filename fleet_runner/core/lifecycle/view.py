@@ -55,7 +55,9 @@ class View:
     say what follows from which fault. `scheduled` says whether a scheduler gives nodes work; `drained`, that it may
     keep work away still, because of a drain that is not known to be undone. `barred` says why automation may not take
     it out of service now. `modes` say how far automation may go at it. `refused` says why nothing is done to it at
-    all: which machine it is is not settled.
+    all: which machine it is is not settled. `domain_fault` says what is wrong outside of a compute tray that takes
+    links from it, as the newest sweep of its NVLink domain has it; "" for nothing. `suspected_at` is when a compute
+    tray of a domain last lost links that it had before (epoch seconds).
     """
 
     node: Node
@@ -86,6 +88,8 @@ class View:
     barred: str = ""
     modes: Modes = ACTING
     refused: Refused | None = None
+    domain_fault: str = ""
+    suspected_at: float = 0.0
 
 
 def move(view: View, event: Event, because: str = "", results: tuple[int, ...] = (), run: int | None = None) -> Move:

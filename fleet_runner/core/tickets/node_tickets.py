@@ -1,6 +1,6 @@
 """What a ticket says, and which open ones agree with what was last seen: opened, seen again, or proved done."""
 
-from fleet_runner.core.cabling.fabrics import ETHERNET, INFINIBAND
+from fleet_runner.core.cabling.fabrics import ETHERNET, INFINIBAND, NVLINK
 from fleet_runner.core.checks.verdicts import Finding, Remedy, is_unasked
 from fleet_runner.core.faults.confirmation import Worth, hides, speaks, suspect, weigh
 from fleet_runner.core.lifecycle.actions import CloseTicket, OpenTicket
@@ -11,6 +11,7 @@ from fleet_runner.core.lifecycle.view import View
 EYES = {
     INFINIBAND: frozenset({"cabling_infiniband", "fabric_cabling"}),
     ETHERNET: frozenset({"cabling_ethernet", "fabric_ethernet"}),
+    NVLINK: frozenset({"fabric_nvlink"}),
 }
 """Checks that see the same faults under the same keys, by kind of fabric: what one opened, the other may close."""
 

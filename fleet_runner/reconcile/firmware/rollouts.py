@@ -11,6 +11,8 @@ import structlog
 
 from fleet_runner.adapters.store.firmware.rollouts import News
 from fleet_runner.core.base.errors import ConflictError
+from fleet_runner.core.cabling.fabrics import NVLINK
+from fleet_runner.core.firmware.domain_turns import due
 from fleet_runner.core.firmware.goals import SETTINGS, VERSIONS, reached, settled
 from fleet_runner.core.firmware.rollout import (
     Course,
@@ -62,13 +64,13 @@ def _roll(look: "_Look", rollout: Rollout, now: float) -> list[str]:
     return _told(rollout, changed, turns)
 
 
-def _chosen(look: "_Look", rollout: Rollout, said: Course, members: Iterable[Member]) -> list[Member]:
+def _chosen(look: "_Look", rollout: Rollout, said: Course, members: tuple[Member, ...]) -> list[Member]:
     """Return the members whose turn it is now; nobody's, while nobody can tell what firmware they should have."""
     defined = look.world.catalogues.of(look.world.settings, rollout.device_type) if said.room else None
     if defined is None:
         return []
     chosen: list[Member] = []
-    waiting = in_order(members)
+    waiting = due(in_order(members), members, _domains(look.world))
     for start in range(0, len(waiting), AT_ONCE):
         some = waiting[start : start + AT_ONCE]
         room = said.room - sum(each.turn is RolloutStep.ASKED for each in chosen)
@@ -76,6 +78,12 @@ def _chosen(look: "_Look", rollout: Rollout, said: Course, members: Iterable[Mem
             break
         chosen += choose(replace(said, room=room), some, look.sights(some, {}, defined))
     return chosen
+
+
+def _domains(world: TickContext) -> dict[str, str]:
+    """Return the NVLink domain of each compute tray."""
+    found = (each for each in world.fabrics.values() if each.kind == NVLINK)
+    return {port.device: each.name for each in found for port in each.ports}
 
 
 def _told(rollout: Rollout, changed: Rollout, turns: Iterable[Member]) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import structlog
 
-from fleet_runner.core.cabling.fabrics import NAMED, Fabric, fabrics
+from fleet_runner.core.cabling.fabrics import NAMED, Fabric, watched
 from fleet_runner.core.inventory.identity import Refused, Renamed, compare, groups
 from fleet_runner.core.inventory.last_places import place
 from fleet_runner.core.inventory.records import Fleet, nodes
@@ -66,7 +66,7 @@ def _named(world: TickContext, fleet: Fleet, now: float) -> tuple[dict[str, Fabr
     """
     found: list[Fabric] = []
     waits = False
-    for fabric in fabrics(fleet):
+    for fabric in watched(fleet):
         old, new = fabric.usual, fabric.name
         if old == new or world.store.node(new) is not None or world.store.node(old) is None:
             found.append(fabric)

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from fleet_runner.core.budgets import modes
 from fleet_runner.core.budgets.modes import Modes, Setting
 from fleet_runner.core.cabling.exempt import excused
-from fleet_runner.core.cabling.fabrics import Fabric
+from fleet_runner.core.cabling.fabrics import NVLINK, Fabric
 from fleet_runner.core.cabling.observers import observers
 from fleet_runner.core.checks import active_schedule
 from fleet_runner.core.checks.verdicts import Remedy
-from fleet_runner.core.faults.confirmation import is_slow, touches
+from fleet_runner.core.faults.confirmation import is_slow, speaks, touches
 from fleet_runner.core.faults.escalation import Attempt
 from fleet_runner.core.faults.rules.rules import Rules
 from fleet_runner.core.faults.signals.alarm import Alarm
@@ -24,6 +24,7 @@ from fleet_runner.core.lifecycle.runs import Node, Outcome, Run, Stored, Ticket
 from fleet_runner.core.lifecycle.stages import BY_HAND
 from fleet_runner.core.lifecycle.states import FABRICS, MOVING, REMEDIED, SERVING, Condition, Stage, State
 from fleet_runner.core.lifecycle.view import View
+from fleet_runner.core.nvlink import common_cause
 from fleet_runner.core.tickets.node_tickets import EYES
 from fleet_runner.reconcile.loop.context import TickContext
 
@@ -31,6 +32,9 @@ DAY = 86_400.0
 
 FLASHED = frozenset({State.FIRMWARE, State.FIRMWARE_FAILED})
 """States in which a flash may be open."""
+
+SEEN_ONCE = "it lost links, and was seen once: its domain is swept first"
+"""What is said of a compute tray until it is known whether others lost the same."""
 
 LOOKED_BACK = 20
 """Drains of a node among which the newest of the runner's is: a person's, by hand, is the person's to undo."""
@@ -47,6 +51,7 @@ class FleetView:
     ruled: Rules | None = None
     said: tuple[Setting, ...] | None = None
     crashed: tuple[Alarm, ...] | None = None
+    domain_faults: dict[str, str] | None = None
 
     def rows(self) -> Mapping[str, Node]:
         """Return every node, by name, as it was when the tick first asked."""
@@ -73,6 +78,7 @@ class FleetView:
         durations = store.durations(run.stage) if run else ()
         latest = store.latest_results(node.name)
         twice = _needs_two(node, latest)
+        linked = self._linked(node, latest)
         touched = _touched(twice)
         view = View(
             node=node,
@@ -101,8 +107,57 @@ class FleetView:
             drained=node.state in SERVING and self._drained(node),
             modes=self.modes(node.name),
             refused=self._refused(node),
+            domain_fault=self._domain_fault(node, linked),
+            suspected_at=self._suspected_at(node.name),
         )
         return replace(view, rounds=self._rounds(node)) if active_schedule.gave_way(view) else view
+
+    def _domain_fault(self, node: Node, linked: tuple[Stored, ...]) -> str:
+        """Return what lies behind links that a compute tray lost; its domain is asked before anything follows.
+
+        `linked` are the tray's own answers about them.
+        """
+        if not linked or node.state not in SERVING:
+            return ""
+        found = self._of_domains().get(node.name, "")
+        return found or (SEEN_ONCE if self._are_new(linked) else "")
+
+    def _of_domains(self) -> Mapping[str, str]:
+        """Return what the newest sweeps of domains say of trays that are not to blame; read once a tick."""
+        if self.domain_faults is None:
+            self.domain_faults = {}
+            for fabric in self._domains():
+                for stored in self.world.store.latest_results(fabric.name):
+                    if stored.result.check in EYES[NVLINK] and speaks(stored.result):
+                        said = dict.fromkeys(common_cause.trays(stored.result.observed), stored.result.message)
+                        self.domain_faults |= said
+        return self.domain_faults
+
+    def _linked(self, node: Node, latest: Iterable[Stored]) -> tuple[Stored, ...]:
+        """Return the answers by which a compute tray of a domain lost links; of any other node none."""
+        found = tuple(each for each in latest if common_cause.is_new(each.result, None))
+        inside = found and any(port.device == node.name for fabric in self._domains() for port in fabric.ports)
+        return found if inside else ()
+
+    def _domains(self) -> list[Fabric]:
+        return [fabric for fabric in self.world.fabrics.values() if fabric.kind == NVLINK]
+
+    def _are_new(self, linked: tuple[Stored, ...]) -> bool:
+        before = {each.result.check: each.result for each in self.world.store.before(linked)}
+        return any(common_cause.is_new(each.result, before.get(each.result.check)) for each in linked)
+
+    def _suspected_at(self, name: str) -> float:
+        """Return when a serving compute tray of a domain last lost links that it had before; 0 for never."""
+        fabric = self.world.fabrics.get(name)
+        if fabric is None or fabric.kind != NVLINK:
+            return 0.0
+        found = 0.0
+        for tray in sorted({port.device for port in fabric.ports} & self.rows().keys()):
+            row = self.rows()[tray]
+            linked = self._linked(row, self.world.store.latest_results(tray)) if row.state in SERVING else ()
+            if linked and self._are_new(linked):
+                found = max(found, *(each.at for each in linked))
+        return found
 
     def _alike(self, name: str, mine: Iterable[Alarm]) -> tuple[Alarm, ...]:
         """Return alarms of applications' Xids on other nodes of a node's tenant, where it has one itself.
@@ -224,8 +279,7 @@ class FleetView:
         found = self.world.fabrics.get(node.name)
         if found is None:
             return self.fleet.place(node.name)
-        switches = "1 switch" if len(found.switches) == 1 else f"{len(found.switches)} switches"
-        return f"{switches} and {len(_nodes(found))} nodes of {found.site}"
+        return found.size
 
     def _tickets(self, node: Node) -> tuple[Ticket, ...]:
         """Return the open tickets that name a node; of a fabric, also those of cables that end at its switches alone.
@@ -245,10 +299,6 @@ class FleetView:
         devices = [self.fleet.devices[name] for name in ticket.nodes if name in self.fleet.devices]
         switches = {device.name for device in devices if device.role not in NODE_ROLES}
         return bool(switches) and switches <= fabric.switches
-
-
-def _nodes(fabric: Fabric) -> frozenset[str]:
-    return frozenset(port.device for port in fabric.ports)
 
 
 def _needs_two(node: Node, latest: Iterable[Stored]) -> tuple[Stored, ...]:

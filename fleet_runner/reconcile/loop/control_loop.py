@@ -11,7 +11,7 @@ import structlog
 
 from fleet_runner.adapters.plays.wakeup import Wakeup
 from fleet_runner.core.base.errors import FleetError, SettingsError, SourceError
-from fleet_runner.core.cabling.fabrics import fabrics
+from fleet_runner.core.cabling.fabrics import watched
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.reconcile.cabling.cable_status import tell_source
 from fleet_runner.reconcile.faults.urgent import LEAST_REST, Attention
@@ -151,7 +151,7 @@ def _sync(world: TickContext, now: float) -> Fleet:
     if world.fleet is None or found.revision != world.fleet.revision:
         for note in found.notes:
             log.warning(note)
-        world.fabrics = {fabric.name: fabric for fabric in fabrics(found)}
+        world.fabrics = {fabric.name: fabric for fabric in watched(found)}
         world.fleet = found
     world.fleet_read_at = now
     return world.fleet

@@ -18,7 +18,9 @@ def asked(project: Path) -> dict[Stage, tuple[str, ...]]:
 def test_roles_and_their_defaults_are_followed(asked: dict[Stage, tuple[str, ...]]) -> None:
     assert {"parts_gpu", "gpu_errors", "power_supplies"} <= set(asked[Stage.VERIFY])
     assert {"gpu_usage", "gpu_errors"} <= set(asked[Stage.HEALTH_PASSIVE])  # an imported role
-    assert {"fabric_cabling", "fabric_counters", "fabric_ethernet", "fabric_roce"} == set(asked[Stage.FABRIC])
+    assert set(asked[Stage.FABRIC]) == {
+        "fabric_cabling", "fabric_counters", "fabric_ethernet", "fabric_nvlink", "fabric_roce"
+    }  # fmt: skip
     assert "wiped" in asked[Stage.WIPE]  # a list that stands in the task
 
 

@@ -213,3 +213,14 @@ def test_from_what_a_person_waived_nothing_follows() -> None:
         "gpu-01/gpu.lost/GPU 3",
         "gpu-01/xid.119/GPU 3",
     }
+
+
+def test_links_that_a_tray_lost_with_its_whole_domain_call_for_nothing() -> None:
+    """A reboot brings no switch tray back; what else is wrong with the tray calls as ever."""
+    down = stored(a_finding(Remedy.REBOOT, code="nvlink.down", fault="gpu-01/nvlink.down/GPU 1"), id=1)
+    lost = stored(a_finding(Remedy.TRIAGE, code="gpu.lost", fault="gpu-01/gpu.lost/GPU 2"), id=2)
+    assert needed(a_view(latest=(down,)), NOW) is not None
+    assert needed(a_view(latest=(down,), domain_fault="the switch tray is lost"), NOW) is None
+    need = needed(a_view(latest=(down, lost), domain_fault="the switch tray is lost"), NOW)
+    assert need is not None
+    assert (need.remedy, need.results) == (Remedy.TRIAGE, (2,))

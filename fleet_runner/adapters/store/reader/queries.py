@@ -22,14 +22,14 @@ QUERIES: Mapping[str, Query] = {
         "nodes.waiting, nodes.wake_at, conditions.condition, conditions.since AS since_1, "
         'conditions.reason, conditions."by", conditions.detail FROM nodes LEFT OUTER JOIN conditions ON '
         "conditions.node = nodes.name WHERE (nodes.device_type NOT IN ('infiniband-fabric', "
-        "'ethernet-fabric')) ORDER BY nodes.name",
+        "'ethernet-fabric', 'nvlink-fabric')) ORDER BY nodes.name",
     ),
     "fabrics": Query(
         "SELECT nodes.name, nodes.device_type, nodes.state, nodes.since, nodes.version, nodes.management, "
         "nodes.waiting, nodes.wake_at, conditions.condition, conditions.since AS since_1, "
         'conditions.reason, conditions."by", conditions.detail FROM nodes LEFT OUTER JOIN conditions ON '
-        "conditions.node = nodes.name WHERE nodes.device_type IN ('infiniband-fabric', 'ethernet-fabric') "
-        "ORDER BY nodes.name",
+        "conditions.node = nodes.name WHERE nodes.device_type IN ('infiniband-fabric', 'ethernet-fabric', "
+        "'nvlink-fabric') ORDER BY nodes.name",
     ),
     "node": Query(
         "SELECT nodes.name, nodes.device_type, nodes.state, nodes.since, nodes.version, nodes.management, "

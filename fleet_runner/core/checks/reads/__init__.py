@@ -23,6 +23,7 @@ SUPPLIED = frozenset(
         "boot_progress",
         "firmware_progress",
         "gather_progress",
+        "nvlink_trays",
         "path_tests",
         "reset_progress",
         "scheduler_node",

@@ -9,6 +9,8 @@ FABRIC_MANAGER = (
     "--property=LoadState,ActiveState,SubState,Result,NRestarts,InactiveExitTimestamp",
 )
 
+IMEX = ("systemctl", "show", "nvidia-imex", "--property=LoadState,ActiveState,SubState,Result,NRestarts")
+
 READS = (
     Read("nvidia_smi", ReadKind.COMMAND, ("nvidia-smi", "-q", "-x"), seconds=60.0),
     Read("nvidia_smi_topology", ReadKind.COMMAND, ("nvidia-smi", "topo", "-m"), seconds=60.0, max_bytes=200_000),
@@ -19,6 +21,11 @@ READS = (
     Read("nvlink_errors", ReadKind.COMMAND, ("nvidia-smi", "nvlink", "-e"), seconds=60.0, max_bytes=2_000_000),
     Read("fabric_manager_unit", ReadKind.COMMAND, FABRIC_MANAGER, max_bytes=20_000),
     Read("fabric_manager_version", ReadKind.COMMAND, ("nv-fabricmanager", "--version"), max_bytes=20_000),
+    # Of a compute tray of an NVLink domain; the sweep of the domain reads all of its trays.
+    Read("imex_unit", ReadKind.COMMAND, IMEX, max_bytes=20_000),
+    Read("imex_nodes", ReadKind.FILES, ("/etc/nvidia-imex/nodes_config.cfg",), max_bytes=200_000),
+    Read("imex_status", ReadKind.COMMAND, ("nvidia-imex-ctl", "-N", "-j"), max_bytes=2_000_000),
+    Read("addresses", ReadKind.COMMAND, ("hostname", "-I"), max_bytes=20_000),
     Read("fabric_manager_log", ReadKind.COMMAND, ("tail", "-c", "200000", "/var/log/fabricmanager.log")),
     # AMD's; it samples for a second or two a GPU.
     Read("amd_smi_static", ReadKind.COMMAND, ("amd-smi", "static", "--json"), seconds=60.0, max_bytes=2_000_000),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from fleet_runner.core.inventory.consistency import cables, carriers, fabrics, names, racks
+from fleet_runner.core.inventory.consistency import cables, carriers, fabrics, names, nvlink, racks
 from fleet_runner.core.inventory.consistency.draft import Draft, Found, Location, Where, settle
 from fleet_runner.core.inventory.consistency.ends import paired
 from fleet_runner.core.inventory.consistency.names import ROLES
@@ -32,4 +32,5 @@ def problems(draft: Draft) -> Iterator[Problem]:
     yield from racks.problems(draft)
     yield from cables.problems(draft)
     yield from carriers.problems(draft)
+    yield from nvlink.problems(draft)
     yield from fabrics.problems(draft)

@@ -13,8 +13,8 @@ from fleet_runner.core.inventory.records import NODE_ROLES, Device, DeviceType, 
 T = TypeVar("T")
 
 ROLES = NODE_ROLES | {
-    "console-server", "core", "firewall", "leaf", "management-switch", "patch-panel", "pdu", "router", "spine",
-    "storage",
+    "console-server", "core", "firewall", "leaf", "management-switch", "nvlink-switch", "patch-panel", "pdu",
+    "power-shelf", "router", "spine", "storage",
 }  # fmt: skip
 """Device roles that a source without roles of its own has."""
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from fleet_runner.core.inventory.ansible import reserved
-from fleet_runner.core.inventory.consistency import cables, carriers, fabrics, names, racks
+from fleet_runner.core.inventory.consistency import cables, carriers, fabrics, names, nvlink, racks
 from fleet_runner.core.inventory.consistency.draft import Draft, Found
 from fleet_runner.core.inventory.consistency.problem import Problem, refusal, show
 from fleet_runner.core.inventory.records import NODE_ROLES, Cable, Device, Termination
+from fleet_runner.core.nvlink.domains import KEYS
 
 T = TypeVar("T")
 
@@ -148,11 +149,23 @@ def _carried(draft: Draft, bad: Bad, aside: _Aside) -> Draft:
     return replace(draft, cables=found)
 
 
+def _joined(draft: Draft, bad: Bad, aside: _Aside) -> Draft:
+    """Leave out what a device's context says of its NVLink domain: the device itself is as it was."""
+    found: list[Found[Device]] = []
+    for device, where in draft.devices:
+        if where() in bad:
+            aside.tell(bad[where()], "it belongs to no NVLink domain until that is right")
+        context = {key: value for key, value in device.context.items() if key not in KEYS}
+        found.append(Found(replace(device, context=context) if where() in bad else device, where))
+    return replace(draft, devices=found)
+
+
 _CUTS: tuple[tuple[Look, Callable[[Draft, Bad, _Aside], Draft]], ...] = (
     (names.problems, _named),
     (racks.problems, _placed),
     (cables.problems, _cabled),
     (carriers.problems, _carried),
+    (nvlink.problems, _joined),
     (fabrics.problems, _named),
 )
 """What is looked for, one after the other, and what is left out where it is found."""

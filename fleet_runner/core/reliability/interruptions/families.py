@@ -78,7 +78,7 @@ CODES: Mapping[str, Family] = MappingProxyType({
 KINDS: Mapping[str, Family] = MappingProxyType({
     **dict.fromkeys(("xid", "gpu", "amdgpu", "gpu_burn", "gpu_bandwidth", "gemm"), Family.GPU),
     **dict.fromkeys(("dcgm", "rvs", "training", "reset"), Family.GPU),
-    **dict.fromkeys(("sxid", "nvlink", "fabric_manager", "xgmi"), Family.NVLINK),
+    **dict.fromkeys(("sxid", "nvlink", "fabric_manager", "xgmi", "imex"), Family.NVLINK),
     **dict.fromkeys(("memory", "dimm", "memory_bandwidth"), Family.HOST_MEMORY),
     **dict.fromkeys(("cpu", "cpu_stress"), Family.CPU),
     "pcie": Family.PCIE,

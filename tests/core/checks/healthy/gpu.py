@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from fleet_runner.core.checks.parsers import fabric_manager, nvidia_smi, nvlink, smi_topology, systemctl
+from fleet_runner.core.checks.parsers import fabric_manager, imex, nvidia_smi, nvlink, smi_topology, systemctl
 from tests.core.checks.healthy import text_of
 
 ONE = text_of("nvidia_smi/h100_one.xml")
@@ -62,6 +62,9 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "nvlink.status": (nvlink.status, text_of("nvlink/status.txt")),
     "nvlink.errors": (nvlink.errors, text_of("nvlink/errors.txt")),
     "nvlink.errors of NVLink 5": (nvlink.errors, text_of("nvlink/errors_5.txt")),
+    "imex.status": (imex.status, text_of("imex/up.json")),
+    "imex.status as text": (imex.status, text_of("imex/degraded.txt")),
+    "imex.hosts": (imex.hosts, text_of("imex/nodes_config.cfg")),
     "systemctl.one": (systemctl.one, text_of("fabric_manager/unit.txt")),
     "fabric_manager.errors": (fabric_manager.errors, text_of("fabric_manager/log.txt")),
     "fabric_manager.version": (fabric_manager.version, text_of("fabric_manager/version.txt")),

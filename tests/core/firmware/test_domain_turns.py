@@ -1,0 +1,47 @@
+"""NVLink domains take turns in a rollout."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet_runner.core.firmware.domain_turns import due
+from fleet_runner.core.firmware.rollout import in_order
+from fleet_runner.core.firmware.turns import Member, RolloutStep
+
+DOMAINS = {f"{rack}-{number}": rack for rack in ("a03", "a04", "a05") for number in (1, 2, 3)}
+NODES = [*DOMAINS, "alone-1"]
+
+
+def names(*members: Member) -> list[str]:
+    """Which members may be asked."""
+    return [each.node for each in due(in_order(members), members, DOMAINS)]
+
+
+def rows(**turns: RolloutStep) -> list[Member]:
+    """All members waiting, but for those that are named ("a03_1"); one of each rack stands in the first wave."""
+    told = {name.replace("_", "-"): turn for name, turn in turns.items()}
+    return [Member(node, 0 if node.endswith("1") else 1, told.get(node, RolloutStep.WAITING)) for node in NODES]
+
+
+def test_the_first_domain_goes_first_and_as_a_whole() -> None:
+    """Whatever the waves say; a node of no domain waits for none."""
+    assert names(*rows()) == ["a03-1", "alone-1", "a03-2", "a03-3"]
+
+
+def test_a_domain_that_was_begun_is_finished() -> None:
+    """While a tray of it is out, and after that."""
+    assert names(*rows(a04_1=RolloutStep.ASKED)) == ["alone-1", "a04-2", "a04-3"]
+    assert names(*rows(a04_1=RolloutStep.DONE, a04_2=RolloutStep.FAILED)) == ["alone-1", "a04-3"]
+    done = dict.fromkeys(("a04_1", "a04_2", "a04_3"), RolloutStep.DONE)
+    assert names(*rows(**done)) == ["a03-1", "alone-1", "a03-2", "a03-3"]
+
+
+@given(st.dictionaries(st.sampled_from([node.replace("-", "_") for node in NODES]), st.sampled_from(RolloutStep)))
+def test_never_are_trays_of_two_domains_asked(turns: dict[str, RolloutStep]) -> None:
+    """Unless trays of two are out already, as somebody joined them meanwhile; and no rollout stands still."""
+    members = rows(**turns)
+    asked = names(*members)
+    out = {DOMAINS[each.node] for each in members if each.turn is RolloutStep.ASKED and each.node in DOMAINS}
+    inside = {DOMAINS[node] for node in asked if node in DOMAINS}
+    assert inside <= out if out else len(inside) <= 1
+    if not out:
+        assert bool(asked) == any(each.turn is RolloutStep.WAITING for each in members)
