@@ -21,7 +21,8 @@ class Part(StrEnum):
     DOMAIN = "domain"  # every link of every GPU: the switch trays' power, or their control
     SWITCH_TRAY = "switch tray"  # the same links at every tray
     SWITCH_PORTS = "switch ports"  # the same links at several trays
-    TRAY = "tray"  # all links of all GPUs of a tray
+    TRAYS = "trays"  # all links of all GPUs of several trays: what these share
+    TRAY = "tray"  # all links of all GPUs of one tray
     CONNECTOR = "connector"  # links of all GPUs of a tray
     PORT = "port"  # anything less
 
@@ -63,7 +64,7 @@ def _rest(rest: Mapping[str, tuple[frozenset[int], ...]], whole: tuple[frozenset
             alike[gpus].append(tray)
     for gpus, trays in alike.items():
         if gpus == whole:
-            yield from (Lost(Part.TRAY, (tray,), gpus) for tray in trays)
+            yield Lost(Part.TRAYS if len(trays) > 1 else Part.TRAY, tuple(trays), gpus)
         elif all(gpus) and len(trays) > 1:
             yield Lost(Part.SWITCH_PORTS, tuple(trays), gpus)
         else:

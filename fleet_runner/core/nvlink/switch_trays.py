@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fleet_runner.core.nvlink.lost_links import Lost, Part
 from fleet_runner.core.nvlink.trouble import Trouble, named
 
-COMMON = frozenset({Part.DOMAIN, Part.SWITCH_TRAY, Part.SWITCH_PORTS})
+COMMON = frozenset({Part.DOMAIN, Part.SWITCH_TRAY, Part.SWITCH_PORTS, Part.TRAYS})
 """Parts outside of the compute trays: no tray is repaired for them."""
 
 SHOWN = 6
@@ -26,6 +26,8 @@ def explained(found: Iterable[Lost], design: Mapping[str, frozenset[int]]) -> It
                 yield from _switch_trays(each, design)
             case Part.SWITCH_PORTS:
                 yield _ports(each)
+            case Part.TRAYS:
+                yield _trays(each)
             case Part.TRAY:
                 yield _tray(each)
             case Part.CONNECTOR:
@@ -86,6 +88,21 @@ def _ports(each: Lost) -> Trouble:
         (
             f"Find the ports on the switch trays that {named(each.trays)} lead to. {LOOK}",
             "If they belong to one switch tray, reseat it; if not, reseat the cable cartridge that they share.",
+        ),
+    )
+
+
+def _trays(each: Lost) -> Trouble:
+    """One trouble: trays do not lose all of their links together by themselves. Which ones may change meanwhile."""
+    return Trouble(
+        "nvlink.switch_ports",
+        "all NVLinks of several trays",
+        f"all NVLinks of all GPUs of {len(each.trays)} compute trays are down ({named(each.trays)}): what these trays"
+        " share, as the cable cartridges, the power or the control of the switch trays",
+        (
+            f"Look at the switch trays first: power, lights, control (nv show cluster apps). {LOOK}",
+            "If they are well, look at the cable cartridges that these trays share; reseat a tray only after that.",
+            "Do not reboot compute trays for it before.",
         ),
     )
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.nvlink.lost_links import Lost, Part, lost
+from fleet_runner.core.nvlink.switch_trays import COMMON, explained
 
 EVERY = frozenset(range(18))
 NONE: frozenset[int] = frozenset()
@@ -60,6 +61,20 @@ def test_a_lost_switch_tray_is_one_part_whichever_links_lead_to_it(links: list[f
 def test_each_pattern_has_its_part(seen: dict[str, tuple[frozenset[int], ...]], parts: list[Part]) -> None:
     """A switch tray that is lost hides no fault of a single tray."""
     assert [each.part for each in lost(down(**seen), EVERY, 18)] == parts
+
+
+@pytest.mark.parametrize("count", [2, 9, 17])
+def test_several_trays_without_any_link_have_one_cause(count: int) -> None:
+    """None of them is blamed; nor where the last one lost a switch tray only, or nothing is known of others."""
+    whole = {name: both(*range(18)) for name in TRAYS[:count]}
+    found = lost(down() | whole, EVERY, 18)
+    assert found == (Lost(Part.TRAYS, tuple(TRAYS[:count]), both(*range(18))),)
+    assert [each.part for each in lost(dict.fromkeys(TRAYS[:2], both(*range(18))), EVERY, 18)] == [Part.TRAYS]
+    beside = dict.fromkeys(TRAYS, both(4, 5)) | whole
+    assert [each.part for each in lost(beside, EVERY, 18)] == [Part.SWITCH_TRAY, Part.TRAYS]
+    assert Part.TRAYS in COMMON
+    (trouble,) = explained(found, {})
+    assert (trouble.alone, trouble.devices) == (False, ())
 
 
 def test_what_a_few_trays_show_is_no_lost_switch_tray() -> None:
