@@ -41,14 +41,14 @@ def rack(**changed: Tray) -> dict[str, Tray]:
 
 def told(trays: dict[str, Tray], silent: int = 0) -> list[tuple[str, str]]:
     """Code and component of each trouble; each message says what to expect, and each has a step."""
-    found = list(compare(trays, silent))
+    found = compare(trays, silent).troubles
     assert all(each.steps and each.message for each in found)
     return [(each.code, each.component) for each in found]
 
 
 def only(trays: dict[str, Tray], silent: int = 0) -> Trouble:
     """The one trouble."""
-    (found,) = compare(trays, silent)
+    (found,) = compare(trays, silent).troubles
     return found
 
 
@@ -123,7 +123,7 @@ def test_a_domain_without_imex_is_one_trouble() -> None:
     assert told(none, silent=1) == []
     assert told(rack(tray_1=tray(1, imex=None, unread=("imex_unit: it was not read",)))) == []
     assert only(rack(tray_1=tray(1, imex=None))).message == (
-        "IMEX is not installed on tray-1, and is there on 3 trays of its domain"
+        "IMEX is not installed on tray-1, and runs on 3 trays of its domain"
     )
 
 
@@ -139,6 +139,72 @@ def test_a_domain_without_imex_is_one_trouble() -> None:
 def test_versions_of_a_domain_are_one(versions: dict[str, str], components: list[str]) -> None:
     """Who differs from most is named; without any most, the domain."""
     assert [each.component for each in differing(versions, "imex.version", "IMEX")] == components
+
+
+def configured(hosts: tuple[str, ...], *, silent: int = 0, **changed: Tray) -> tuple[list[str], tuple[str, ...]]:
+    """The components that are blamed, and what is not known, where all trays have a file with these hosts."""
+    status = Status("UP", tuple(Member(host, "READY") for host in hosts))
+    trays = {name: tray(at, status, hosts) for at, name in enumerate(NAMES, start=1)}
+    found = compare(trays | {name.replace("_", "-"): each for name, each in changed.items()}, silent)
+    return [each.component for each in found.troubles], found.unread
+
+
+def test_other_names_of_trays_accuse_none() -> None:
+    """Nobody knows whose they are: all of them, one of them, in all files or in one."""
+    words = "names imex-1, imex-2, imex-3, imex-4, expected addresses of the trays"
+    blamed, (unread,) = configured(("imex-1", "imex-2", "imex-3", "imex-4"))
+    assert blamed == []
+    assert words in unread
+    assert configured(("10.9.0.1", "10.9.0.2"))[0] == []  # addresses of another network that nobody told
+    blamed, (unread,) = configured((*HOSTS[:3], "imex-4"))
+    assert (blamed, "names imex-4, expected" in unread) == ([], True)
+    blamed, (unread,) = configured(HOSTS, tray_2=tray(2, hosts=("imex-1", *HOSTS[1:])))
+    assert (blamed, "names imex-1, expected" in unread) == ([], True)
+    half = ("imex-1", "imex-2", *HOSTS[2:])
+    assert configured(HOSTS, tray_2=tray(2, hosts=half), tray_3=tray(3, hosts=half))[0] == []
+    assert configured((*HOSTS, "imex-5")) == (["nodes_config.cfg"], ())  # all trays are in it, and one more
+
+
+def test_an_address_is_the_same_however_it_is_spelled() -> None:
+    """IPv6 has many forms, a name capitals; and the files of a domain may differ in that."""
+    own = tuple(f"2001:db8::{number}" for number in range(1, 5))
+    spelled = tuple(f"2001:0DB8:0:0::{number}" for number in range(1, 5))
+    status = Status("UP", tuple(Member(host, "READY") for host in spelled))
+    trays = {name: tray(at, status, spelled, addresses=(own[at - 1],)) for at, name in enumerate(NAMES, start=1)}
+    assert compare(trays, 0) == ((), ())
+    capital = tuple(name.upper() for name in NAMES)
+    assert compare(trays | {"tray-1": tray(1, status, capital, addresses=own[:1])}, 0) == ((), ())
+
+
+def test_addresses_of_a_tray_that_did_not_tell_its_own_accuse_none() -> None:
+    """One of them is its own; which one, nobody knows."""
+    mute = tray(4, addresses=())
+    assert configured(HOSTS, tray_4=mute) == ([], ())
+    blamed, unread = configured(HOSTS, tray_1=tray(1, hosts=(*HOSTS[:3], "tray-4")), tray_4=mute)
+    assert (blamed, len(unread)) == ([], 1)
+
+
+def test_what_half_of_a_domain_says_blames_no_single_tray() -> None:
+    """Three of 18 trays were read: who of them is wrong is not theirs to say."""
+    three = {name: tray(at, said(), HOSTS) for at, name in enumerate(NAMES[:3], start=1)}
+    assert told(three | {"tray-3": tray(3, hosts=HOSTS[:3])}, silent=15) == [("imex.config", "nodes_config.cfg")]
+    cut_off = said(n2="UNAVAILABLE", n3="UNAVAILABLE", n4="UNAVAILABLE")
+    deaf = TrayImex(active=True, hosts=HOSTS, status=None)
+    blind = {name: tray(at, imex=deaf) for at, name in enumerate(NAMES, start=1)}
+    assert told(blind | {"tray-1": tray(1, cut_off)}) == []
+
+
+def test_what_most_trays_show_is_one_trouble() -> None:
+    """It has one cause: IMEX off, not reached, not ready, missing from the one file."""
+    off = TrayImex(active=False, hosts=HOSTS, status=None)
+    found = only({name: tray(at, imex=off) for at, name in enumerate(NAMES, start=1)})
+    assert (found.code, found.component) == ("imex.inactive", "IMEX")
+    assert found.message.startswith("IMEX runs on 0 of 4 compute trays of the domain, expected on all: not on tray-1")
+    gone = said(n1="UNAVAILABLE", n2="UNAVAILABLE", n3="UNAVAILABLE", n4="UNAVAILABLE")
+    assert told({name: tray(at, gone) for at, name in enumerate(NAMES, start=1)}) == [("imex.not_ready", "IMEX")]
+    waits = said(n1="WAITING", n2="WAITING", n3="WAITING")
+    assert told({name: tray(at, waits) for at, name in enumerate(NAMES, start=1)}) == [("imex.not_ready", "IMEX")]
+    assert configured(HOSTS[:2]) == (["nodes_config.cfg"], ())
 
 
 def test_instances_of_another_version_are_named() -> None:

@@ -40,13 +40,14 @@ def judge(readings: Readings, expected: Expected) -> Result:
     places = {name: place for name, tray in trays.items() if (place := _place(tray)) is not None}
     parts, missing = _lost(trays, len(design))
     wide = _domain_wide(expected, trays)
+    services = imex.compare(trays, len(silent)) if wide else imex.Comparison(())
     troubles = [
         *partitions.compare(places, expected.device.get("partitions", {})),
         *switch_trays.explained(parts, _design_links(expected)),
         *imex.differing(
             {name: tray.driver for name, tray in trays.items() if tray.driver}, "nvlink.driver", "driver"
         ),
-        *(imex.compare(trays, len(silent)) if wide else ()),
+        *services.troubles,
     ]
     unread = [
         f"{name}: {why}"
@@ -56,6 +57,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         if wide or not why.startswith(OF_IMEX)
     ]
     unread += [
+        *services.unread,
         *missing,
         *(f"{name}: its GPUs have not all joined one partition" for name in trays if name not in places),
     ]

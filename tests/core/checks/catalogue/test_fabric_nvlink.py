@@ -96,6 +96,15 @@ def test_a_tray_that_is_out_for_repair_leaves_the_others_as_they_are() -> None:
     assert result.message.endswith("17 compute trays with 68 GPUs are one NVLink domain; not in service: a03-tray-3")
 
 
+def test_a_configuration_by_names_that_nobody_knows_is_unknown() -> None:
+    """Every tray is in it, by a name of another network."""
+    hosts = [f"imex-{number}" for number in range(1, 19)]
+    service = {"active": True, "hosts": hosts, "status": ["UP", [[host, "READY", "580.95.05"] for host in hosts]]}
+    result = asked({name: tray(number, imex=service) for number, name in enumerate(TRAYS, start=1)})
+    assert (result.verdict, result.findings) == (Verdict.UNKNOWN, ())
+    assert "/etc/nvidia-imex/nodes_config.cfg names imex-1, imex-10" in result.message
+
+
 def test_a_lost_switch_tray_is_one_finding_and_no_gpu_is() -> None:
     """It is named, as the design says which links lead to it; the trays are named as those that it explains."""
     result = asked({name: tray(number, [4, 5]) for number, name in enumerate(TRAYS, start=1)})
