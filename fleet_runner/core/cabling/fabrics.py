@@ -85,11 +85,12 @@ def watched(fleet: Fleet) -> tuple[Fabric, ...]:
 
     A domain is called "nvlink.SITE.DOMAIN". One of which no compute tray is known is none: nothing could look at it.
     """
-    found = [_of_domain(domain) for domain in domains(fleet) if domain.trays]
+    found = [of_domain(domain) for domain in domains(fleet) if domain.trays]
     return tuple(sorted((*fabrics(fleet), *found), key=lambda fabric: fabric.name))
 
 
-def _of_domain(domain: Domain) -> Fabric:
+def of_domain(domain: Domain) -> Fabric:
+    """Return an NVLink domain as what is looked after, also one that is not."""
     name = f"{NVLINK}.{_plain(domain.site)}.{_plain(domain.name)}"
     ports = tuple(Termination(tray, "") for tray in domain.trays)
     return Fabric(name, domain.site, frozenset(domain.switches), ports, NVLINK, usual=name, domain=domain)

@@ -97,6 +97,31 @@ def test_a_netbox_with_half_a_design_keeps_its_device() -> None:
     assert [each for each in left.told if "it belongs to no NVLink domain until that is right" in each]
 
 
+def left_of(*devices: Device) -> tuple[dict[str, dict[str, Any]], tuple[str, ...]]:
+    """What is left of each device's context, and what is told; no device is left out."""
+    read = draft_of(fleet(*devices))
+    read = replace(read, devices=[each._replace(where=Page(at)) for at, each in enumerate(read.devices)])
+    left = remainder(read, {})
+    assert left.unread == {}
+    return {each.record.name: dict(each.record.context) for each in left.draft.devices}, left.told
+
+
+def test_domains_that_are_called_alike_keep_their_trays() -> None:
+    """The first goes on as it was, the trays of the other one without a domain; in site files it is one error."""
+    first = [tray(1, nvlink_domain="twin 1"), tray(2, nvlink_domain="twin 1")]
+    second = [tray(number, nvlink_domain="twin.1") for number in (3, 4)]
+    lone = [switch(1, nvlink_domain="twin!1")]
+    contexts, told = left_of(*lone, *second, *first)
+    assert {name: each.get("nvlink_domain") for name, each in contexts.items()} == {
+        "a03-tray-1": "twin 1", "a03-tray-2": "twin 1", "a03-tray-3": None, "a03-tray-4": None, "a03-switch-1": None,
+    }  # fmt: skip
+    words = "the fabrics of 'a03-tray-1' and 'a03-tray-3' would both be 'nvlink.hall-1.twin_1'; rename a domain"
+    assert [each for each in told if words in each and "belong to no NVLink domain until that is right" in each]
+    assert len(told) == 2
+    found = [each for each in problems(draft_of(fleet(*first, *second))) if "would both be" in each.text]
+    assert [(each.text, each.where.endswith(".context")) for each in found] == [(words, True)]
+
+
 def test_what_is_missing_of_a_domain_is_said() -> None:
     """Partitions that only some trays have, links that two switch trays claim, and switch trays without any tray."""
     (domain,) = domains(

@@ -34,3 +34,4 @@ def problems(draft: Draft) -> Iterator[Problem]:
     yield from carriers.problems(draft)
     yield from nvlink.problems(draft)
     yield from fabrics.problems(draft)
+    yield from fabrics.alike(draft)

@@ -11,10 +11,10 @@ from typing import TypeVar
 
 from fleet_runner.core.inventory.ansible import reserved
 from fleet_runner.core.inventory.consistency import cables, carriers, fabrics, names, nvlink, racks
-from fleet_runner.core.inventory.consistency.draft import Draft, Found
+from fleet_runner.core.inventory.consistency.draft import Draft, Found, settle
 from fleet_runner.core.inventory.consistency.problem import Problem, refusal, show
 from fleet_runner.core.inventory.records import NODE_ROLES, Cable, Device, Termination
-from fleet_runner.core.nvlink.domains import KEYS
+from fleet_runner.core.nvlink.domains import KEYS, domains
 
 T = TypeVar("T")
 
@@ -151,12 +151,25 @@ def _carried(draft: Draft, bad: Bad, aside: _Aside) -> Draft:
 
 def _joined(draft: Draft, bad: Bad, aside: _Aside) -> Draft:
     """Leave out what a device's context says of its NVLink domain: the device itself is as it was."""
+    for problem in bad.values():
+        aside.tell(problem, "it belongs to no NVLink domain until that is right")
+    return _apart(draft, {each.record.name for each in draft.devices if each.where() in bad})
+
+
+def _parted(draft: Draft, bad: Bad, aside: _Aside) -> Draft:
+    """Leave out what all trays of a domain say of it, where another domain is called alike."""
+    for problem in bad.values():
+        aside.tell(problem, "the trays of the latter belong to no NVLink domain until that is right")
+    wrong = {each.record.name for each in draft.devices if each.where() in bad}
+    trays = [{*domain.trays, *domain.switches} for domain in domains(settle(draft, ""))]
+    return _apart(draft, set[str]().union(*(each for each in trays if each & wrong)))
+
+
+def _apart(draft: Draft, names: Collection[str]) -> Draft:
     found: list[Found[Device]] = []
     for device, where in draft.devices:
-        if where() in bad:
-            aside.tell(bad[where()], "it belongs to no NVLink domain until that is right")
         context = {key: value for key, value in device.context.items() if key not in KEYS}
-        found.append(Found(replace(device, context=context) if where() in bad else device, where))
+        found.append(Found(replace(device, context=context) if device.name in names else device, where))
     return replace(draft, devices=found)
 
 
@@ -167,6 +180,7 @@ _CUTS: tuple[tuple[Look, Callable[[Draft, Bad, _Aside], Draft]], ...] = (
     (carriers.problems, _carried),
     (nvlink.problems, _joined),
     (fabrics.problems, _named),
+    (fabrics.alike, _parted),
 )
 """What is looked for, one after the other, and what is left out where it is found."""
 
