@@ -70,13 +70,20 @@ def wrong(device: Device) -> str:
 
 
 def domains(fleet: Fleet) -> tuple[Domain, ...]:
-    """Return every domain, by site and name; a device whose record says something wrong of it is in none."""
-    found: dict[tuple[str, str], list[Device]] = defaultdict(list)
-    for device in fleet.devices.values():
-        named = device.context.get(DOMAIN)
-        if named is not None and not wrong(device):
-            found[device.site, (device.rack or "") if named == OF_RACK else str(named)].append(device)
-    return tuple(_domain(*key, found[key]) for key in sorted(found))
+    """Return every domain, by site and name; a device whose record says something wrong of it is in none.
+
+    A rack that is a domain, and a domain of that name in other racks, are two. A tray that gives the name of its own
+    rack, or of whose rack nothing is known, is in the rack's.
+    """
+    said = [each for each in fleet.devices.values() if each.context.get(DOMAIN) is not None and not wrong(each)]
+    racks = {(each.site, each.rack) for each in said if each.context[DOMAIN] == OF_RACK}
+    found: dict[tuple[str, str, bool], list[Device]] = defaultdict(list)
+    for device in said:
+        named = str(device.context[DOMAIN])
+        name = (device.rack or "") if named == OF_RACK else named
+        of_rack = (device.site, name) in racks and (device.rack or name) == name
+        found[device.site, name, not of_rack].append(device)
+    return tuple(_domain(site, name, found[site, name, other]) for site, name, other in sorted(found))
 
 
 def of_node(known: Iterable[Domain], node: str) -> Domain | None:

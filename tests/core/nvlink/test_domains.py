@@ -122,6 +122,19 @@ def test_domains_that_are_called_alike_keep_their_trays() -> None:
     assert [(each.text, each.where.endswith(".context")) for each in found] == [(words, True)]
 
 
+def test_a_rack_and_a_domain_of_other_racks_with_its_name_are_two() -> None:
+    """What worked goes on: the rack is a domain, with trays of it that give its name; the other one is told of."""
+    own = [tray(1), tray(2), switch(1, nvlink_domain="A03"), replace(switch(2, nvlink_domain="A03"), rack=None)]
+    away = [tray(1, "B07", nvlink_domain="A03"), switch(1, "B07", nvlink_domain="A03")]
+    first, second = domains(fleet(*away, *own))
+    assert (first.trays, len(first.switches), second.trays) == (("a03-tray-1", "a03-tray-2"), 2, ("b07-tray-1",))
+    contexts, told = left_of(*away, *own)
+    assert [name for name, each in contexts.items() if "nvlink_domain" not in each] == ["b07-tray-1", "b07-switch-1"]
+    assert "would both be 'nvlink.hall-1.A03'; rename a domain" in told[0]
+    (named,) = domains(fleet(*away, tray(1, nvlink_domain="A03")))  # where no rack is one, a name is a name
+    assert named.trays == ("a03-tray-1", "b07-tray-1")
+
+
 def test_what_is_missing_of_a_domain_is_said() -> None:
     """Partitions that only some trays have, links that two switch trays claim, and switch trays without any tray."""
     (domain,) = domains(
