@@ -42,7 +42,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     wide = _domain_wide(expected, trays)
     services = imex.compare(trays, len(silent)) if wide else imex.Comparison(())
     troubles = [
-        *partitions.compare(places, expected.device.get("partitions", {})),
+        *partitions.compare(places, expected.device.get("partitions", {}), len(design)),
         *switch_trays.explained(parts, _design_links(expected)),
         *imex.differing(
             {name: tray.driver for name, tray in trays.items() if tray.driver}, "nvlink.driver", "driver"
