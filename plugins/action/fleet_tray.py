@@ -71,7 +71,7 @@ def _readings(said: Mapping[str, Any]) -> dict[str, Reading]:
     for row in rows if isinstance(rows, list) else []:
         try:
             reading = Reading.from_json(row)
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             continue
         found[reading.name] = reading
     return found
