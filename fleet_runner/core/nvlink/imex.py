@@ -203,8 +203,8 @@ def _states(running: Mapping[str, TrayImex], known: _Hosts, off: list[str], whol
     lost = sorted(name for name in set(gone) & running.keys() - set(off) if len(seen[name]) * 2 > whole)
     if len(lost) * 2 > len(running) and len(lost) > 1:
         message = f"IMEX on {len(lost)} of {len(running)} trays is reached by none (UNAVAILABLE), expected READY"
-        steps = ("Is port 50000 open between the trays, on the network of the addresses in their files?",)
-        yield Trouble("imex.not_ready", "IMEX", f"{message}: {named(lost)}", steps)
+        step = "Is port 50000 open between the trays, on the network of the addresses in their files?"
+        yield Trouble("imex.not_ready", "IMEX", f"{message}: {named(lost)}", (step,))
         return
     for name in lost:
         message = f"IMEX on {name} is reached by none of {len(seen[name])} trays (UNAVAILABLE), expected READY"
