@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from fleet_runner.adapters.store import ResultFilter
 from fleet_runner.core.budgets import modes
 from fleet_runner.core.budgets.modes import Modes, Setting
 from fleet_runner.core.cabling.exempt import excused
 from fleet_runner.core.cabling.fabrics import NVLINK, Fabric
 from fleet_runner.core.cabling.observers import observers
 from fleet_runner.core.checks import active_schedule
-from fleet_runner.core.checks.verdicts import Remedy
-from fleet_runner.core.faults.confirmation import is_slow, speaks, touches
+from fleet_runner.core.checks.verdicts import Remedy, Verdict
+from fleet_runner.core.faults.confirmation import hides, is_slow, speaks, touches
 from fleet_runner.core.faults.escalation import Attempt
 from fleet_runner.core.faults.rules.rules import Rules
 from fleet_runner.core.faults.signals.alarm import Alarm
@@ -120,7 +121,27 @@ class FleetView:
         if not linked or node.state not in SERVING:
             return ""
         found = self._of_domains().get(node.name, "")
-        return found or (SEEN_ONCE if self._are_new(linked) else "")
+        return found or (SEEN_ONCE if self._are_new(linked) and not self._flaps(node.name, linked) else "")
+
+    def _flaps(self, name: str, linked: tuple[Stored, ...]) -> bool:
+        """Whether links of a tray come and go, and a sweep of its domain that began later does not say why."""
+        back = False
+        for each in linked:
+            sought = ResultFilter(name, each.result.check, Verdict.FAIL, each.at - DAY)
+            earlier = self.world.store.find_results(sought, below=each.id)
+            back = back or common_cause.comes_back(each.result, [one.result for one in earlier])
+        return back and self._swept(name, max(each.at for each in linked))
+
+    def _swept(self, name: str, since: float) -> bool:
+        """Whether a sweep of a tray's domain that began after a moment could tell of the tray."""
+        mine = [each.name for each in self._domains() if any(port.device == name for port in each.ports)]
+        spoke = [
+            each.run
+            for domain in mine
+            for each in self.world.store.latest_results(domain)
+            if each.result.check in EYES[NVLINK] and speaks(each.result) and not hides(each.result, (name,))
+        ]
+        return any(run.opened_at >= since for run in map(self.world.store.run, spoke) if run is not None)
 
     def _of_domains(self) -> Mapping[str, str]:
         """Return what the newest sweeps of domains say of trays that are not to blame; read once a tick."""

@@ -10,7 +10,7 @@ from fleet_runner.core.inventory.records import Termination
 from fleet_runner.core.lifecycle.production import watch
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.core.lifecycle.view import Timing
-from fleet_runner.core.nvlink.common_cause import COMMON, is_new, trays
+from fleet_runner.core.nvlink.common_cause import COMMON, comes_back, is_new, trays
 from tests.making import NOW, a_finding, a_node, a_run, a_view, stored, sweep
 
 
@@ -40,6 +40,14 @@ def test_lost_links_are_new_once() -> None:
     assert is_new(one, stored(a_finding(code="nvlink.down", fault="b")).result)
     assert not is_new(one, one)
     assert not is_new(stored(a_finding(code="gpu.lost")).result, None)
+
+
+def test_lost_links_come_back_where_any_look_before_missed_them() -> None:
+    """Not only the one before."""
+    one, other = (stored(a_finding(code="nvlink.down", fault=fault)).result for fault in "ab")
+    assert comes_back(one, [other, one])
+    assert not comes_back(one, [other])
+    assert not comes_back(stored(a_finding(code="gpu.lost", fault="a")).result, [one])
 
 
 def test_a_domain_is_swept_soon_after_a_tray_lost_links() -> None:

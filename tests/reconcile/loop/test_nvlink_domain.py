@@ -40,7 +40,7 @@ class Rack:
         plain = a_fleet(3)
         context = {"nvlink_domain": "nvl-1"}
         devices = {name: replace(device, context=context) for name, device in plain.devices.items()}
-        self.sweep, self.bad = WELL, frozenset[str]()
+        self.sweep, self.bad, self.flaps = WELL, frozenset[str](), frozenset[str]()
         self.world = make(self._say, fleet=replace(plain, devices=devices))
         self.now = played(self.world, in_state(State.PRODUCTION))
         self.run(20, 30.0)
@@ -49,6 +49,8 @@ class Rack:
         if stage is Stage.FABRIC:
             return (self.sweep,)
         links = down(node) if node in self.bad else LINKS
+        if node in self.flaps and stage is Stage.HEALTH_PASSIVE:
+            self.bad ^= {node}
         return (links, IDLE) if stage is Stage.HEALTH_PASSIVE else (GOOD, IDLE)
 
     def run(self, ticks: int, step: float) -> None:
@@ -101,3 +103,27 @@ def test_a_tray_that_lost_links_alone_is_repaired_once_its_domain_was_asked(make
     rack.run(30, 60.0)
     found = rack.stages()
     assert found[: found.index(Stage.REBOOT)].count(Stage.FABRIC) == swept + 1
+
+
+def test_a_link_that_comes_and_goes_is_followed_up_once_its_domain_was_asked(make_world: Make) -> None:
+    """It is down at every other look: never twice in a row. A link that was down once only is left alone."""
+    rack = Rack(make_world)
+    rack.bad = frozenset({"gpu-02"})
+    rack.look("gpu-02", "health_passive")
+    rack.bad = frozenset()
+    rack.run(60, 60.0)
+    assert Stage.REBOOT not in rack.stages()
+    rack.bad = rack.flaps = frozenset({"gpu-01"})
+    rack.look("gpu-01", "health_passive")
+    assert SEEN_ONCE in rack.says("gpu-01")
+    rack.run(240, 60.0)
+    assert Stage.REBOOT in rack.stages()
+
+
+def test_links_that_come_and_go_with_a_switch_tray_reboot_nothing(make_world: Make) -> None:
+    """The sweeps say that it is lost: none of its trays is to blame."""
+    rack = Rack(make_world)
+    rack.bad = rack.flaps = frozenset({"gpu-01", "gpu-02", "gpu-03"})
+    rack.sweep = lost(*sorted(rack.bad))
+    rack.run(240, 60.0)
+    assert Stage.REBOOT not in rack.stages()
