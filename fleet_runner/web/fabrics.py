@@ -8,7 +8,7 @@ from fastapi import HTTPException
 
 from fleet_runner.adapters.store import ResultFilter
 from fleet_runner.core.cabling.explain import Kind
-from fleet_runner.core.cabling.fabrics import FABRIC_TYPES, fabrics, watched
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES, NVLINK_TYPE, fabrics, of_domain
 from fleet_runner.core.cabling.kinds import said
 from fleet_runner.core.cabling.sweeps import CABLING
 from fleet_runner.core.cabling.topology.days import DAY, named
@@ -18,7 +18,7 @@ from fleet_runner.core.faults.confirmation import speaks
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import Node, Stored
 from fleet_runner.core.lifecycle.states import FABRICS, Stage
-from fleet_runner.core.nvlink.domains import Domain
+from fleet_runner.core.nvlink.domains import Domain, domains
 from fleet_runner.core.tickets.work_orders.locations import DeviceLocation, spot
 from fleet_runner.web.site import Site
 
@@ -83,10 +83,13 @@ def layered(fleet: Fleet | None, name: str) -> Layers:
     return kept.get(name, NOTHING)
 
 
-def domain(fleet: Fleet | None, name: str) -> Domain | None:
-    """Return the design of an NVLink domain; None for a fabric of cables, and where the source does not know it."""
-    known_ones = watched(fleet) if fleet is not None else ()
-    return next((each.domain for each in known_ones if each.name == name), None)
+def domain(fleet: Fleet | None, row: Node) -> Domain | None:
+    """Return the design of an NVLink domain; None for a fabric of cables, and where the source does not know it.
+
+    Cables are not looked at for it: in a large fleet that takes a second.
+    """
+    mine = domains(fleet) if fleet is not None and row.device_type == NVLINK_TYPE else ()
+    return next((each for each in mine if each.trays and of_domain(each).name == row.name), None)
 
 
 def newest(here: Site, name: str) -> Stored | None:

@@ -2,20 +2,39 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.access.roles import Role
-from fleet_runner.core.cabling.fabrics import watched
+from fleet_runner.core.cabling.fabrics import NVLINK_TYPE, watched
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.inventory.records import Device
 from fleet_runner.core.lifecycle.actions import Decision, OpenRun
 from fleet_runner.core.lifecycle.runs import Outcome
 from fleet_runner.core.lifecycle.spool import Ended, Judged, PlayEnd
-from fleet_runner.core.lifecycle.states import Stage
+from fleet_runner.core.lifecycle.states import Stage, State
+from fleet_runner.web.fabrics import domain
+from tests.making import a_node
 from tests.web.hall import HOSTILE, NOW, described, made
 from tests.web.served import served
 
 DOMAIN = "nvlink.hall-1.nvl-1"
+
+
+def test_the_design_of_a_domain_costs_no_look_at_cables() -> None:
+    """A fabric of cables has none, and no device is read for it; nor are the cables for a domain."""
+    plain, unreadable = described(8), cast("Any", None)
+    context = {"nvlink_domain": "nvl-1"}
+    trays = {f"tray-{at}": Device(f"tray-{at}", "t", "gpu-server", "hall-1", context=context) for at in (1, 2)}
+    fleet = replace(plain, devices=plain.devices | trays)
+    row = a_node(State.WATCHED, name=DOMAIN, device_type=NVLINK_TYPE)
+    found = domain(replace(fleet, cables=unreadable), row)
+    assert found is not None
+    assert found.trays == ("tray-1", "tray-2")
+    assert domain(fleet, replace(row, name="nvlink.hall-1.nvl-2")) is None
+    assert domain(None, row) is None
+    other = replace(row, name="infiniband.hall-1", device_type="infiniband-fabric")
+    assert domain(replace(fleet, devices=unreadable), other) is None
 
 
 def test_a_domain_shows_its_trays_and_what_is_wrong(tmp_path: Path) -> None:

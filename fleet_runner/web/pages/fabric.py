@@ -90,7 +90,7 @@ def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
         beside=fabrics.beside(here, name),
         names=fabrics.BESIDE,
         it=it,
-        domain=fabrics.domain(fleet, name),
+        domain=fabrics.domain(fleet, row),
         known=fleet is not None,
         by=looked,
         ways=WAYS,
