@@ -24,7 +24,7 @@ from fleet_runner.core.firmware.rollout import (
     judged,
     turned,
 )
-from fleet_runner.core.firmware.turns import Member, MemberStatus, RolloutStep
+from fleet_runner.core.firmware.turns import Member, MemberStatus, RolloutStep, later, unfit
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import Node, Stored
 from fleet_runner.reconcile.firmware.catalogues import Definition
@@ -70,7 +70,7 @@ def _chosen(look: "_Look", rollout: Rollout, said: Course, members: tuple[Member
     if defined is None:
         return []
     chosen: list[Member] = []
-    waiting = due(in_order(members), members, _domains(look.world))
+    waiting = _due(look, defined, members)
     for start in range(0, len(waiting), AT_ONCE):
         some = waiting[start : start + AT_ONCE]
         room = said.room - sum(each.turn is RolloutStep.ASKED for each in chosen)
@@ -78,6 +78,27 @@ def _chosen(look: "_Look", rollout: Rollout, said: Course, members: tuple[Member
             break
         chosen += choose(replace(said, room=room), some, look.sights(some, {}, defined))
     return chosen
+
+
+def _due(look: "_Look", defined: Definition, members: tuple[Member, ...]) -> tuple[Member, ...]:
+    """Return the waiting members that may be asked now, domain by domain.
+
+    Where all that are left of a domain are in a reboot, in burn-in or under a remedy, or are in no row, the next
+    domain goes on meanwhile; they are asked when they are back.
+    """
+    domains, away = _domains(look.world), set[str]()
+    while True:
+        waiting = due(in_order(members), members, domains, away)
+        trays = [each for each in waiting if each.node in domains and each.node not in away]
+        sights = look.sights(trays, {}, defined)
+        if not trays or any(_can(each, sights.get(each.node)) for each in trays):
+            return waiting
+        away |= {each.node for each in trays}
+
+
+def _can(member: Member, sight: MemberStatus | None) -> bool:
+    """Whether a waiting member is asked, or skipped, when its turn comes now."""
+    return sight is not None and (bool(unfit(member, sight)) or not later(sight))
 
 
 def _domains(world: TickContext) -> dict[str, str]:

@@ -11,9 +11,9 @@ DOMAINS = {f"{rack}-{number}": rack for rack in ("a03", "a04", "a05") for number
 NODES = [*DOMAINS, "alone-1"]
 
 
-def names(*members: Member) -> list[str]:
+def names(*members: Member, away: frozenset[str] = frozenset()) -> list[str]:
     """Which members may be asked."""
-    return [each.node for each in due(in_order(members), members, DOMAINS)]
+    return [each.node for each in due(in_order(members), members, DOMAINS, away)]
 
 
 def rows(**turns: RolloutStep) -> list[Member]:
@@ -33,6 +33,16 @@ def test_a_domain_that_was_begun_is_finished() -> None:
     assert names(*rows(a04_1=RolloutStep.DONE, a04_2=RolloutStep.FAILED)) == ["alone-1", "a04-3"]
     done = dict.fromkeys(("a04_1", "a04_2", "a04_3"), RolloutStep.DONE)
     assert names(*rows(**done)) == ["a03-1", "alone-1", "a03-2", "a03-3"]
+
+
+def test_a_domain_of_which_only_trays_are_left_whose_turn_cannot_come_holds_no_other() -> None:
+    """They are asked when they are back, before the next domain is begun; while a tray is out its domain goes on."""
+    begun = {"a03_1": RolloutStep.DONE, "a03_2": RolloutStep.DONE}
+    away = frozenset({"a03-3"})
+    assert names(*rows(**begun)) == ["alone-1", "a03-3"]
+    assert names(*rows(**begun), away=away) == ["a04-1", "alone-1", "a04-2", "a04-3"]
+    assert names(*rows(**begun, a04_1=RolloutStep.DONE)) == ["alone-1", "a03-3"]
+    assert names(*rows(a03_1=RolloutStep.ASKED), away=frozenset({"a03-2"})) == ["alone-1", "a03-2", "a03-3"]
 
 
 @given(st.dictionaries(st.sampled_from([node.replace("-", "_") for node in NODES]), st.sampled_from(RolloutStep)))

@@ -3,11 +3,55 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from fleet_runner.core.checks.verdicts import Result
 from fleet_runner.core.firmware.rollout import RolloutStatus
 from fleet_runner.core.firmware.turns import RolloutStep
+from fleet_runner.core.lifecycle.runs import IntentKind
+from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.reconcile.loop.context import TickContext
-from tests.reconcile.rolling import catalogued, rolled, serving, standing_of, ticked, turns
+from tests.reconcile.rolling import (
+    BURNING,
+    catalogued,
+    rolled,
+    row,
+    script,
+    serving,
+    standing_of,
+    ticked,
+    turns,
+    updating,
+)
 from tests.reconcile.scripted import a_fleet
+
+
+def test_a_tray_that_is_not_back_holds_no_other_domain(make_world: Callable[..., TickContext]) -> None:
+    """It burns in for long: the other domain is updated meanwhile, and it when it is back."""
+    plain = a_fleet(4)
+    domains = {"gpu-01": "a", "gpu-02": "b", "gpu-03": "a", "gpu-04": "b"}
+    devices = {
+        name: replace(device, context={"nvlink_domain": domains[name]}) for name, device in plain.devices.items()
+    }
+    world = catalogued(make_world(fleet=replace(plain, devices=devices)))
+    now = serving(world)
+    burning = {"gpu-03"}
+
+    def plays(node: str, stage: Stage) -> tuple[Result, ...]:
+        return (BURNING,) if node in burning and stage is Stage.BURN_IN else updating(node, stage)
+
+    script(world, plays)
+    world.store.leave_intent("gpu-03", IntentKind.FIRMWARE, "ann", reason="BMC 1.2", now=now)
+    now = ticked(world, now, 9)
+    assert row(world, "gpu-03").state is State.BURN_IN
+    rolled(world, now)
+    for _ in range(200):
+        now = ticked(world, now)
+    found = turns(world)
+    assert found.pop("gpu-03") is RolloutStep.WAITING
+    assert set(found.values()) == {RolloutStep.DONE}
+    burning.clear()
+    for _ in range(200):
+        now = ticked(world, now)
+    assert standing_of(world).standing is RolloutStatus.DONE
 
 
 def test_one_domain_is_finished_before_the_next_one_begins(make_world: Callable[..., TickContext]) -> None:
