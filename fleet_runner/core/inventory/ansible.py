@@ -264,7 +264,7 @@ def _fabric_vars(fleet: Fleet, fabric: Fabric) -> dict[str, Any]:
 
 
 def _domain_vars(fabric: Fabric) -> dict[str, Any]:
-    """Return the design of an NVLink domain as its check takes it (`core.nvlink.sweep.Design`)."""
+    """Return the design of an NVLink domain as its check takes it (`core.checks.catalogue.fabric_nvlink`)."""
     domain = fabric.domain
     if domain is None:
         return {}

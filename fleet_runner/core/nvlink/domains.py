@@ -86,11 +86,6 @@ def domains(fleet: Fleet) -> tuple[Domain, ...]:
     return tuple(_domain(site, name, found[site, name, other]) for site, name, other in sorted(found))
 
 
-def of_node(known: Iterable[Domain], node: str) -> Domain | None:
-    """Return the domain that a node is a compute tray of; None for any other."""
-    return next((domain for domain in known if node in domain.trays), None)
-
-
 def _domain(site: str, name: str, devices: Iterable[Device]) -> Domain:
     ordered = sorted(devices, key=lambda device: natural(device.name))
     trays = [each for each in ordered if each.role in NODE_ROLES]

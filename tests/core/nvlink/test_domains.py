@@ -13,7 +13,7 @@ from fleet_runner.core.inventory import ansible
 from fleet_runner.core.inventory.consistency import problems, remainder
 from fleet_runner.core.inventory.records import Device, Termination
 from fleet_runner.core.lifecycle.states import State
-from fleet_runner.core.nvlink.domains import KEYS, domains, of_node, wrong
+from fleet_runner.core.nvlink.domains import KEYS, domains, wrong
 from tests.core.inventory.test_consistency import draft_of
 from tests.core.nvlink.racks import SITE, fleet, switch, tray, whole
 from tests.fleets import JSON
@@ -44,8 +44,6 @@ def test_a_named_domain_may_span_racks() -> None:
     away = replace(tray(1, "B01"), site="hall-2", context={"nvlink_domain": "twin-1"})
     found = domains(fleet(*named, away))
     assert [(each.site, each.racks) for each in found] == [(SITE, ("A03", "A04")), ("hall-2", ("B01",))]
-    assert of_node(found, "a04-tray-1") == found[0]
-    assert of_node(found, "nobody") is None
 
 
 @pytest.mark.parametrize(
