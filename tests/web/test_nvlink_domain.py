@@ -26,7 +26,7 @@ def test_the_design_of_a_domain_costs_no_look_at_cables() -> None:
     plain, unreadable = described(8), cast("Any", None)
     context = {"nvlink_domain": "nvl-1"}
     trays = {f"tray-{at}": Device(f"tray-{at}", "t", "gpu-server", "hall-1", context=context) for at in (1, 2)}
-    fleet = replace(plain, devices=plain.devices | trays)
+    fleet = replace(plain, devices={**plain.devices, **trays})
     row = a_node(State.WATCHED, name=DOMAIN, device_type=NVLINK_TYPE)
     found = domain(replace(fleet, cables=unreadable), row)
     assert found is not None
