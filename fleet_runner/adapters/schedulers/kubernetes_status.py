@@ -17,6 +17,15 @@ LABELS, CONDITIONS = "fleet-runner-labels", "fleet-runner-conditions"
 """Our names in the API server's account of who sets what. Up to 1.21 it has one account for a node and its status:
 under one name, to apply conditions would take away the labels."""
 
+WHYS = {
+    HTTPStatus.CONFLICT: "they belong to somebody else and are left",
+    HTTPStatus.NOT_FOUND: "the node is gone",
+    HTTPStatus.FORBIDDEN: "refused; give its user the rights that docs/schedulers.md lists",
+    HTTPStatus.BAD_REQUEST: "refused; look into the API server's log",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "refused; look into the API server's log",
+}
+"""What one node may be refused for while others are told."""
+
 MOST_NODES = 200_000
 
 
@@ -48,10 +57,10 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 def apply(cluster: Kubernetes, node: str, labels: Mapping[str, str], conditions: list[dict[str, str]]) -> str:
-    """Have a node say this; return what is in the way, "" for nothing. Empty ones take away what we said.
+    """Have a node say this; return what is in the way of this one, "" for nothing. Empty ones take away what we said.
 
     Raises:
-        SchedulerError: the API server did not answer, or refused.
+        SchedulerError: the API server did not answer, or has no time.
     """
     head: dict[str, Any] = {"apiVersion": "v1", "kind": "Node"}
     meta = head | {"metadata": {"name": node, "labels": dict(labels)}}
@@ -62,12 +71,9 @@ def apply(cluster: Kubernetes, node: str, labels: Mapping[str, str], conditions:
     )
     for call, what, body, manager in ways:
         force = manager == LABELS  # their prefix is ours
-        expected = {HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND}
         answer, _ = cluster.ask(
-            call, what, expected, name=node, body=body, field_manager=manager, force=force, _content_type=APPLY
+            call, what, WHYS, name=node, body=body, field_manager=manager, force=force, _content_type=APPLY
         )
-        if answer == HTTPStatus.NOT_FOUND:
-            raise SchedulerError(f"Kubernetes: node {node} is gone")
-        if answer == HTTPStatus.CONFLICT:
-            return f"{what} belong to somebody else and are left"
+        if answer in WHYS:
+            return f"{what}: {WHYS[HTTPStatus(answer)]}"
     return ""

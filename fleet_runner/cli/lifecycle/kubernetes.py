@@ -9,6 +9,8 @@ from fleet_runner.cli.base.session import Exit, console, opened, print_json
 from fleet_runner.core.base.errors import ConflictError
 from fleet_runner.core.base.plural import counted
 from fleet_runner.core.base.printable import printable
+from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.store_ownership import Outward
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -29,8 +31,11 @@ def show(*, json: Json = False) -> None:
     from fleet_runner.reconcile.lifecycle import node_conditions  # noqa: PLC0415  the client is slow to load
 
     with opened() as (settings, store):
-        theirs = node_conditions.theirs(source.read(settings))
-        teller = node_conditions.ConditionsTeller(store, node_conditions.opened(settings), lambda: theirs)
+        world = TickContext(settings, store, source.Reader(settings), unaccepted="")
+        world.fleet = source.read(settings)
+        may, theirs = Outward(world), node_conditions.theirs(world.fleet)
+        told = may if may.anything() else lambda _: False
+        teller = node_conditions.ConditionsTeller(store, node_conditions.opened(settings), lambda: theirs, told)
         teller.look()
         due = list(teller.due())
     if json:

@@ -53,6 +53,12 @@ OUT = frozenset({
 })  # fmt: skip
 """States in which a node is worked on; nothing waits for its idleness any more."""
 
+LOOKED_AT = frozenset({Remedy.RECORD, Remedy.WATCH})
+"""Remedies of which nothing follows for the node's work."""
+
+BY_RUNNER = frozenset({Remedy.RESTART, Remedy.RESET, Remedy.REBOOT, Remedy.POWER_CYCLE})
+"""Remedies that need no ticket: the runner drains the node for them."""
+
 _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?", re.ASCII)
 _PART = re.compile(r"(?:GPU|DIMM|PSU|FAN|NIC|CPU|HCA) [A-Za-z0-9:._/-]{1,40}", re.ASCII)
 _WORD = re.compile(r"[A-Za-z0-9]+", re.ASCII)
@@ -76,11 +82,20 @@ class Wanted:
 
 
 def wanted(node: Node, latest: Iterable[Stored], tickets: Sequence[Ticket]) -> Wanted:
-    """Return what a node is to say, from its row, its checks' newest results and its open tickets."""
-    results = {each.result.check: each for each in latest}
+    """Return what a node is to say, from its row, its checks' newest results and its open tickets.
+
+    A cluster may drain a node whose condition is "False". So that is said only of a fault that the runner follows:
+    one with a ticket, or that has the node drained. What was seen once, or is excused, is "Unknown".
+    """
+    results = {each.result.check: each for each in latest if each.at >= node.since}
     numbers = {ticket.fault: ticket.id for ticket in tickets}
-    told = [_family(name, checks, results, numbers) for name, checks in FAMILIES.items()]
-    worst = _worst([finding for checks in FAMILIES.values() for finding in _findings(checks, results)])
+    told: list[Told] = []
+    worst: Finding | None = None
+    for name, checks in FAMILIES.items():
+        found = _findings(checks, results)
+        standing = [each for each in found if _stands(node, each, numbers)]
+        told.append(_family(name, (checks, results), (found, standing), numbers))
+        worst = _worst([*standing, *([worst] if worst is not None else [])])
     pending = Condition.PENDING in node.conditions
     transition = "immediate" if node.state in OUT else "pending" if pending else NONE
     code = worst.code if worst is not None else NONE
@@ -95,26 +110,40 @@ def _findings(checks: frozenset[str], results: Mapping[str, Stored]) -> list[Fin
         for result in mine
         if result.verdict is Verdict.FAIL
         for finding in result.findings
-        if finding.remedy is not Remedy.RECORD
+        if finding.remedy not in LOOKED_AT
     ]
+
+
+def _stands(node: Node, finding: Finding, tickets: Mapping[str, int]) -> bool:
+    """Whether the runner follows a fault: by a ticket, or by what it does, or would do, to the node."""
+    followed = node.state in OUT or not node.conditions.keys().isdisjoint({Condition.PENDING, Condition.ADVISED})
+    return finding.fault in tickets or (followed and finding.remedy in BY_RUNNER)
 
 
 def _worst(findings: Sequence[Finding]) -> Finding | None:
     return max(findings, key=lambda each: list(Remedy).index(each.remedy), default=None)
 
 
-def _family(name: str, checks: frozenset[str], results: Mapping[str, Stored], tickets: Mapping[str, int]) -> Told:
-    asked = sorted(checks & results.keys())
-    found = _findings(checks, results)
-    worst = _worst(found)
+def _family(
+    name: str,
+    asked: tuple[frozenset[str], Mapping[str, Stored]],
+    seen: tuple[Sequence[Finding], Sequence[Finding]],
+    tickets: Mapping[str, int],
+) -> Told:
+    checks, results = asked
+    found, standing = seen
+    worst = _worst(standing)
     if worst is not None:
         number = f"; ticket {tickets[worst.fault]}" if worst.fault in tickets else ""
-        more = f"; {len(found) - 1} more" if len(found) > 1 else ""
+        more = f"; {len(standing) - 1} more" if len(standing) > 1 else ""
         return Told(name, "False", _camel(worst.code), f"{_meaning(worst)}{more}{number}")
-    unknown = [
-        each for each in asked if results[each].result.verdict not in {Verdict.PASS, Verdict.SKIPPED, Verdict.FAIL}
-    ]
-    passed = [each for each in asked if results[each].result.verdict in {Verdict.PASS, Verdict.FAIL}]
+    if found:
+        return Told(
+            name, "Unknown", "NotConfirmed", "what a check found is not confirmed, or has its cause elsewhere"
+        )
+    verdicts = {each: results[each].result.verdict for each in sorted(checks & results.keys())}
+    unknown = [each for each, verdict in verdicts.items() if verdict is Verdict.UNKNOWN]
+    passed = [each for each, verdict in verdicts.items() if verdict in {Verdict.PASS, Verdict.FAIL}]
     if unknown or not passed:
         why = f"no verdict of {', '.join(unknown)}" if unknown else "no check has passed yet"
         return Told(name, "Unknown", "NoVerdict", why)

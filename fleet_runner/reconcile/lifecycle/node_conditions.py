@@ -39,6 +39,9 @@ GRACE = 5.0
 """Seconds that a request under way is given at the end."""
 
 
+OURS = frozenset({*node_conditions.LABELS, *node_conditions.CONDITIONS})
+
+
 @dataclass(slots=True)
 class ConditionsTeller:
     """What keeps the nodes of one cluster true. `theirs` gives each of our nodes its name in the cluster."""
@@ -47,6 +50,7 @@ class ConditionsTeller:
     cluster: Kubernetes
     theirs: Callable[[], Mapping[str, str]] = dict
     may: Callable[[str], bool] = lambda _: True
+    go_on: Callable[[], bool] = lambda: True
     _there: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     _looked: float = float("-inf")
     _versions: dict[str, int] = field(default_factory=dict[str, int])
@@ -66,8 +70,10 @@ class ConditionsTeller:
         if now - self._looked >= LOOK:
             self._there = dict(kubernetes_status.nodes(self.cluster))
             self._looked, self._left = now, {}
-        told = 0
+        told = self._take_off()
         for name, theirs, want in self.due():
+            if not self.go_on():
+                break
             current = self._there[theirs]
             there = node_conditions.conditions(current["conditions"], want.conditions, _moment(now))
             if why := kubernetes_status.apply(self.cluster, theirs, want.labels, there):
@@ -79,6 +85,18 @@ class ConditionsTeller:
             current["conditions"] = [*others, *there]
             told += 1
         return told
+
+    def _take_off(self) -> int:
+        """Take away what was said of nodes of which nothing may be told any more; return of how many."""
+        theirs, taken = self.theirs(), 0
+        for name in self._wanted:
+            current = self._there.get(theirs.get(name, name))
+            if current is not None and not self.may(name) and _is_told(current):
+                kubernetes_status.apply(self.cluster, theirs.get(name, name), {}, [])
+                current["labels"] = {key: value for key, value in current["labels"].items() if key not in OURS}
+                current["conditions"] = [each for each in current["conditions"] if each.get("type") not in OURS]
+                taken += 1
+        return taken
 
     def look(self) -> None:
         """Read what the store and the cluster say now; nothing is written."""
@@ -98,8 +116,7 @@ class ConditionsTeller:
         """Take away all that was said, of every node of the cluster, or only count them; return how many."""
         cleared = 0
         for name, current in kubernetes_status.nodes(self.cluster):
-            types = {each.get("type") for each in current["conditions"]}
-            if current["labels"].keys() & set(node_conditions.LABELS) or types & set(node_conditions.CONDITIONS):
+            if _is_told(current):
                 if not dry:
                     kubernetes_status.apply(self.cluster, name, {}, [])
                 cleared += 1
@@ -113,7 +130,8 @@ class ConditionsTeller:
             tickets = self.store.tickets()
             kept = frozenset((ticket.id, name) for ticket in tickets for name in ticket.nodes)
             changed = {name for name, node in rows.items() if self._versions.get(name) != node.version}
-            changed |= self.store.nodes_with_results(self._results, top) & rows.keys()
+            if self._versions:  # before, all are made anew
+                changed |= self.store.nodes_with_results(self._results, top) & rows.keys()
             changed |= {name for _, name in kept ^ self._tickets} & rows.keys()
             for name in changed:
                 self._wanted[name] = self._want(rows[name], tickets)
@@ -125,6 +143,12 @@ class ConditionsTeller:
     def _want(self, node: Node, tickets: Iterable[Ticket]) -> Wanted:
         mine = [ticket for ticket in tickets if node.name in ticket.nodes]
         return node_conditions.wanted(node, self.store.latest_results(node.name), mine)
+
+
+def _is_told(current: Mapping[str, Any]) -> bool:
+    """Whether a node, {"labels": ..., "conditions": [...]}, carries anything of ours."""
+    types = {each.get("type") for each in current["conditions"]}
+    return bool((current["labels"].keys() | types) & OURS)
 
 
 def opened(settings: Settings) -> Kubernetes:
@@ -145,7 +169,13 @@ def telling(world: TickContext) -> Iterator[None]:
     """Keep the nodes of the cluster true for as long as it is open; only the runner that decides does so."""
     stop = Event()
     may = Outward(world)
-    given = ConditionsTeller(world.store, opened(world.settings), lambda: theirs(world.fleet), may)
+    given = ConditionsTeller(
+        world.store,
+        opened(world.settings),
+        lambda: theirs(world.fleet),
+        may,
+        lambda: world.decides() and not stop.is_set(),
+    )
     thread = Thread(target=_tell, args=(world, given, may, stop), name="kubernetes", daemon=True)
     thread.start()
     try:

@@ -91,11 +91,19 @@ def test_labels_and_conditions_are_applied_as_objects_of_their_own(server: Serve
     ]
 
 
-def test_what_is_in_the_way_is_said(server: Server, cluster: Kubernetes) -> None:
-    server.says[STATUS] = (409, b'{"message": "Apply failed with 1 conflict"}')
-    assert kubernetes_status.apply(cluster, "gpu-1", LABELS, []) == (
-        "conditions of node gpu-1 belong to somebody else and are left"
-    )
-    server.says[NODE] = (404, b"{}")
-    with pytest.raises(SchedulerError, match="node gpu-1 is gone"):
+@pytest.mark.parametrize(
+    ("status", "why"),
+    [
+        (409, "they belong to somebody else and are left"),
+        (404, "the node is gone"),
+        (403, "refused; give its user the rights that docs/schedulers.md lists"),
+        (422, "refused; look into the API server's log"),
+    ],
+)
+def test_what_is_in_the_way_of_one_node_is_said(server: Server, cluster: Kubernetes, status: int, why: str) -> None:
+    """Others are told all the same; only a server that has no time for anything ends it."""
+    server.says[STATUS] = (status, b'{"message": "no"}')
+    assert kubernetes_status.apply(cluster, "gpu-1", LABELS, []) == f"conditions of node gpu-1: {why}"
+    server.says[NODE] = (429, b"{}")
+    with pytest.raises(SchedulerError, match="HTTP 429"):
         kubernetes_status.apply(cluster, "gpu-1", LABELS, [])

@@ -46,6 +46,11 @@ def stored(check: str, verdict: Verdict, *findings: Finding) -> Stored:
     return Stored(1, 1, "gpu-01", Stage.HEALTH_PASSIVE, 0.0, Result(check, verdict, "as on gpu-99", findings))
 
 
+def ticket_of(found: Finding) -> Ticket:
+    """Return the open ticket of a fault."""
+    return Ticket(13, found.fault, "gpu_errors", "t", "b", ("gpu-01",), found.remedy.value, 0.0)
+
+
 def told(*latest: Stored, of: Node | None = None, tickets: tuple[Ticket, ...] = ()) -> dict[str, Told]:
     return {each.type: each for each in wanted(of or node(), latest, tickets).conditions}
 
@@ -72,33 +77,55 @@ def test_what_is_well_unknown_and_unasked() -> None:
 
 def test_a_fault_is_named_with_its_part_and_its_ticket_and_without_the_findings_text() -> None:
     ticket = Ticket(12, "gpu-01/gpu.remap_failed", "gpu_errors", "t", "b", ("gpu-01",), "RMA", 0.0)
-    soft = finding("xid.31", Remedy.WATCH)
-    found = told(stored("gpu_errors", Verdict.FAIL, finding()), stored("xid", Verdict.FAIL, soft), tickets=(ticket,))
+    soft = finding("xid.48", Remedy.RMA)
+    tickets = (ticket, ticket_of(soft))
+    found = told(stored("gpu_errors", Verdict.FAIL, finding()), stored("xid", Verdict.FAIL, soft), tickets=tickets)
     assert found["GpuHealthy"][1:] == (
         "False", "GpuRemapFailed", f"{GPU}: a memory row could not be remapped; 1 more; ticket 12",
     )  # fmt: skip
-    want = wanted(node(), [stored("gpu_errors", Verdict.FAIL, finding())], ())
+    want = wanted(node(), [stored("gpu_errors", Verdict.FAIL, finding())], (ticket,))
     assert dict(want.labels) == {STATE: "production", REASON: "gpu.remap_failed", TRANSITION: "none"}
     assert "gpu-99" not in repr(want)
 
 
-def test_what_is_only_recorded_is_well() -> None:
-    found = told(stored("gpu_errors", Verdict.FAIL, finding("gpu.uncorrectable", Remedy.RECORD)))
+@pytest.mark.parametrize("remedy", [Remedy.RECORD, Remedy.WATCH])
+def test_what_is_only_recorded_or_watched_is_well(remedy: Remedy) -> None:
+    found = told(stored("gpu_errors", Verdict.FAIL, finding("gpu.uncorrectable", remedy)))
     assert found["GpuHealthy"].status == "True"
+
+
+def test_what_the_runner_does_not_follow_is_not_known() -> None:
+    """Seen once, excused or older than the node's state: a cluster that drains on conditions leaves it alone."""
+    down = finding("nvlink.down", Remedy.REBOOT)
+    for each in (finding(), down):
+        want = wanted(node(), [stored("nvlink", Verdict.FAIL, each)], ())
+        assert want.conditions[0][1:3] == ("Unknown", "NotConfirmed")
+        assert want.labels[REASON] == "none"
+    old = Node("gpu-01", "x", State.PRODUCTION, 1000.0, 1)
+    assert told(stored("nvlink", Verdict.FAIL, down), of=old)["GpuHealthy"][1:3] == ("Unknown", "NoVerdict")
+    remedy = Held(0.0, "x", "runner", "REBOOT")
+    for drained in (node(pending=remedy), node(advised=remedy)):
+        assert told(stored("nvlink", Verdict.FAIL, down), of=drained)["GpuHealthy"].reason == "NvlinkDown"
+        assert told(stored("nvlink", Verdict.FAIL, finding()), of=drained)["GpuHealthy"].reason == "NotConfirmed"
+    assert told(stored("nvlink", Verdict.FAIL, down), of=node(State.REBOOT))["GpuHealthy"].status == "False"
 
 
 @pytest.mark.parametrize("component", ["cable gpu-01 p3 - gpu-99 p4", "GPU x\x1b[31m of gpu-99;", ""])
 def test_a_part_that_may_be_somebody_elses_is_not_named(component: str) -> None:
-    found = told(stored("gpu_errors", Verdict.FAIL, finding(component=component)))
+    part = finding(component=component)
+    found = told(stored("gpu_errors", Verdict.FAIL, part), tickets=(ticket_of(part),))
     assert found["GpuHealthy"].message == "a memory row could not be remapped"
 
 
 def test_a_code_that_no_check_knows_is_its_own_meaning() -> None:
-    found = told(stored("gpu_errors", Verdict.FAIL, finding("odd/Code of an older release", component="")))
+    odd = finding("odd/Code of an older release", component="")
+    found = told(stored("gpu_errors", Verdict.FAIL, odd), tickets=(ticket_of(odd),))
     assert found["GpuHealthy"][2:] == ("OddCodeOfAnOlderRelease", "odd/Code of an older release")
-    want = wanted(node(), [stored("gpu_errors", Verdict.FAIL, finding("odd/code"))], ())
+    odd, slash = finding("odd/code"), finding("/")
+    want = wanted(node(), [stored("gpu_errors", Verdict.FAIL, odd)], (ticket_of(odd),))
     assert want.labels[REASON] == "none"
-    assert told(stored("gpu_errors", Verdict.FAIL, finding("/")))["GpuHealthy"].reason == "Unknown"
+    found = told(stored("gpu_errors", Verdict.FAIL, slash), tickets=(ticket_of(slash),))
+    assert found["GpuHealthy"].reason == "Unknown"
 
 
 def test_what_is_done_about_it_is_told_apart() -> None:
@@ -148,7 +175,8 @@ def test_a_node_says_all_or_is_written_again() -> None:
 @given(st.text(max_size=80), st.text(max_size=80), st.sampled_from(list(State)))
 def test_whatever_a_finding_holds_kubernetes_takes_what_is_said(code: str, component: str, state: State) -> None:
     """Reasons and labels have rules there; messages are short and printable."""
-    want = wanted(node(state), [stored("gpu_errors", Verdict.FAIL, finding(code, component=component))], ())
+    fault = finding(code, component=component)
+    want = wanted(node(state), [stored("gpu_errors", Verdict.FAIL, fault)], (ticket_of(fault),))
     assert all(len(value) <= 63 for value in want.labels.values())
     for each in want.conditions:
         assert each.reason.isascii()

@@ -106,7 +106,7 @@ def test_nodes_say_what_the_store_knows_and_nothing_is_written_twice(
     judged(world, "gpu-01", Verdict.FAIL, FAULT)
     assert teller.visit() == 1
     now = said(server, "gpu-01")[1]
-    assert now["GpuHealthy"]["message"] == "GPU 0000:9b:00.0: a memory row could not be remapped"
+    assert (now["GpuHealthy"]["status"], now["GpuHealthy"]["reason"]) == ("Unknown", "NotConfirmed")
     assert now["HostHealthy"] == found["HostHealthy"]
     judged(world, "gpu-01", Verdict.PASS)
     assert teller.visit() == 1
@@ -142,7 +142,7 @@ def test_a_condition_that_somebody_else_owns_is_left_and_said(
         assert teller.visit() == 1
         assert teller.visit() == 0
         assert said(server, "gpu-02")[1]["GpuHealthy"]["reason"] == "Theirs"
-        assert "belong to somebody else and are left" in capsys.readouterr().out
+        assert "they belong to somebody else and are left" in capsys.readouterr().out
     finally:
         server.ask("PATCH", way, body | {"status": {"conditions": []}}, "application/apply-patch+yaml")
 
@@ -175,10 +175,35 @@ def test_a_node_is_known_by_its_name_there_and_one_without_a_name_is_not_told_of
 
 
 def test_a_node_of_which_nothing_may_be_told_is_not(server: kube.ApiServer, teller: ConditionsTeller) -> None:
-    """One that is only observed."""
+    """One that is only observed; what was said of it before goes."""
     teller.may = lambda name: name != "gpu-01"
     assert teller.visit() == 1
     assert said(server, "gpu-01") == ({}, {})
+    teller.may = lambda _: True
+    assert teller.visit() == 1
+    teller.may = lambda name: name != "gpu-01"
+    assert [teller.visit(), teller.visit()] == [1, 0]
+    assert said(server, "gpu-01") == ({}, {})
+    assert said(server, "gpu-02")[0]
+
+
+def test_nothing_more_is_told_once_another_runner_decides(server: kube.ApiServer, teller: ConditionsTeller) -> None:
+    answers = iter([True, False])
+    teller.go_on = lambda: next(answers)
+    assert teller.visit() == 1
+    teller.go_on = lambda: True
+    assert teller.visit() == 1
+    assert said(server, "gpu-02")[0]
+
+
+def test_a_node_that_the_cluster_refuses_keeps_nobody_back(server: kube.ApiServer, teller: ConditionsTeller) -> None:
+    server.add_node("aaa-gone")
+    teller.theirs = lambda: {"gpu-01": "aaa-gone"}
+    teller.look()
+    server.ask("DELETE", "/api/v1/nodes/aaa-gone")
+    teller._looked = teller.store.clock()
+    assert teller.visit() == 1
+    assert said(server, "gpu-02")[0]
 
 
 def test_an_api_server_that_is_away_changes_nothing_and_is_told_later(
@@ -258,6 +283,8 @@ def test_a_person_sees_what_is_to_be_said_and_takes_it_off(
         return entered(monkeypatch, capsys, *words)
 
     assert typed("tick").code == 0
+    assert typed("kubernetes", "show").out == "0 nodes to be corrected; nothing was written\n"
+    assert typed("mode", "advise", "--fleet", "-r", "tests").code == 0
     shown = typed("kubernetes", "show")
     assert shown.code == 1, shown.err
     assert "gpu-01: fleet-runner.dev/state=registered" in shown.out

@@ -7,7 +7,6 @@ list has no mark: its entries repeat their keys.
 import json
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from fleet_runner.core.base.errors import EvidenceError
@@ -21,7 +20,7 @@ DEEPEST = 12
 
 _JSON = re.compile(r"^[ \t]*([\[{])[ \t]*$|^[ \t]*([\[{])[ \t]*[\[{\"]", re.MULTILINE)
 _LINE = re.compile(r"( {0,60})([A-Z][A-Z0-9_ ]{0,60}|[0-9]{1,4}):(?: (.{0,2000}))?", re.ASCII)
-_GPU = re.compile(r"^GPU: [0-9]{1,3}[ \t]*$", re.MULTILINE | re.ASCII)
+_GPU = re.compile(r"^GPU: ([0-9]{1,3})[ \t]*$", re.MULTILINE | re.ASCII)
 
 
 class _Opened(NamedTuple):
@@ -43,8 +42,9 @@ def rows(text: str) -> Iterator[Row]:
     for value in found:
         yield from _of(value)
     if not found:
-        for start, end in pairwise([*(begun.start() for begun in _GPU.finditer(text)), len(text)]):
-            yield _plain(text[start:end])
+        begun = list(_GPU.finditer(text))
+        for each, end in zip(begun, [*(later.start() for later in begun[1:]), len(text)], strict=False):
+            yield {**_plain(text[each.end() : end].lstrip("\n")), "gpu": int(each[1])}
 
 
 def _documents(text: str) -> Iterator[Any]:
@@ -88,7 +88,7 @@ def _plain(text: str) -> Row:
         at.row[key] = below if value is None else value.strip()
         if value is None and len(opened) < DEEPEST:
             opened.append(_Opened(depth, below, at.row, key))
-    return root | {"gpu": int(root["gpu"])}
+    return root
 
 
 def _next(at: _Opened) -> Row:

@@ -118,11 +118,12 @@ def addresses(text: str) -> dict[int, str]:
     given = files.parse(text)
     for path, number in given.items():
         node = _NODE.fullmatch(path)
-        if node is None or not (number or "").strip().isdecimal():
+        gpu = files.whole(number)
+        if node is None or gpu is None:
             continue
         place = {key: int(value) for key, value in _PLACE.findall(given.get(f"{node[1]}/properties") or "")}
         at = place.get("location_id", 0)
         address = canonical(f"{place.get('domain', 0):04x}:{at >> 8:02x}:{at >> 3 & 31:02x}.{at & 7}")
         if at and address is not None:
-            found[int(str(number))] = address
+            found[gpu] = address
     return found

@@ -78,7 +78,9 @@ def test_slow_copies_name_the_gpu_or_the_pair_that_they_have_in_common() -> None
     assert judge(odd).verdict is Verdict.PASS
 
 
-@pytest.mark.parametrize("topology", [None, "", "{}", '{"/sys/class/kfd/kfd/topology/nodes/1/gpu_id": "27226\\n"}'])
+@pytest.mark.parametrize(
+    "topology", [None, "", "{", "{}", '{"/sys/class/kfd/kfd/topology/nodes/1/gpu_id": "27226\\n"}']
+)
 def test_without_the_drivers_topology_the_suites_own_number_is_told(topology: str | None) -> None:
     assert answer(MISSED, topology).findings[0].component == "GPU 27226 of RVS"
 
@@ -128,5 +130,6 @@ def test_what_a_node_is_asked_to_run() -> None:
 def test_addresses_are_those_of_the_drivers_topology() -> None:
     assert rvs.addresses(TOPOLOGY) == {42583: "0000:05:00.0", 27226: "0000:15:00.0"}
     nodes = "/sys/class/kfd/kfd/topology/nodes"
+    assert rvs.addresses(f'{{"{nodes}/1/gpu_id": "{"7" * 5000}"}}') == {}
     odd = f'{{"{nodes}/1/gpu_id": "x", "{nodes}/2/gpu_id": "7", "/a": null}}'
     assert rvs.addresses(odd) == {}

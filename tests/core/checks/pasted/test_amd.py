@@ -150,5 +150,7 @@ def test_lines_of_no_report_end_one() -> None:
     )
     assert row["ecc_blocks"] == {"umc": {"uncorrectable_count": "1"}}
     assert "ecc" not in row
+    for odd in ("GPU: all", "GPU:", "GPU: 0 and 1"):
+        assert list(amd_text.rows(f"GPU: 3\n    ECC: 1\n{odd}\n")) == [{"gpu": 3, "ecc": "1"}]
     twice = "GPU: 0\n    PROCESS_INFO:\n        PID: 1\n    PROCESS_INFO:\n        PID: 2\n"
     assert list(amd_text.rows(twice)) == [{"gpu": 0, "process_info": {"pid": "2"}}]
