@@ -114,13 +114,13 @@ def test_what_the_runner_does_not_follow_is_not_known() -> None:
 def test_a_part_that_may_be_somebody_elses_is_not_named(component: str) -> None:
     part = finding(component=component)
     found = told(stored("gpu_errors", Verdict.FAIL, part), tickets=(ticket_of(part),))
-    assert found["GpuHealthy"].message == "a memory row could not be remapped"
+    assert found["GpuHealthy"].message == "a memory row could not be remapped; ticket 13"
 
 
 def test_a_code_that_no_check_knows_is_its_own_meaning() -> None:
     odd = finding("odd/Code of an older release", component="")
     found = told(stored("gpu_errors", Verdict.FAIL, odd), tickets=(ticket_of(odd),))
-    assert found["GpuHealthy"][2:] == ("OddCodeOfAnOlderRelease", "odd/Code of an older release")
+    assert found["GpuHealthy"][2:] == ("OddCodeOfAnOlderRelease", "odd/Code of an older release; ticket 13")
     odd, slash = finding("odd/code"), finding("/")
     want = wanted(node(), [stored("gpu_errors", Verdict.FAIL, odd)], (ticket_of(odd),))
     assert want.labels[REASON] == "none"
