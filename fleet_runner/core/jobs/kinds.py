@@ -162,7 +162,7 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
         cabling.extra cabling.moved cabling.wrong_switch cabling.moved_and_missing cabling.occupied cabling.swap
         cabling.wrong_rail cabling.rotation cabling.shifted cabling.unplanned cabling.exchanged
         cabling.replaced_hca cabling.replaced_switch cabling.degraded cabling.suspect cabling.symbol_errors
-        fabric.symbol_errors fabric.bit_errors roce.mtu roce.pfc roce.trust roce.dscp roce.ecn roce.fec
+        fabric.symbol_errors fabric.bit_errors roce.mtu roce.pfc roce.dcbx roce.trust roce.dscp roce.ecn roce.fec
         roce.symbol_errors roce.raw_errors roce.lossless_drops roce.drops roce.oversize roce.pause_storm
         roce.paused roce.switch_setting roce.switch_drops roce.ends roce.watchdog roce.suspect paths.slow paths.none
         nvlink.cluster nvlink.partition nvlink.driver imex.inactive imex.config imex.missing imex.not_ready
