@@ -33,6 +33,7 @@ def test_the_switches_that_cables_join_are_one_fabric() -> None:
     fleet = joined(TWO_LEAVES, ("gpu-1", "1", "leaf-1", "1"), ("leaf-2", "1", "leaf-1", "2"))
     (found,) = fabrics(fleet)
     assert (found.name, found.site, found.switches) == ("infiniband.hall", "hall", {"leaf-1", "leaf-2"})
+    assert found.first == "leaf-1"
     assert found.ports == (Termination("gpu-1", "1"),)
     assert (found.record.name, found.record.role, found.record.device_type) == (
         "infiniband.hall",

@@ -36,3 +36,8 @@ def test_no_play_by_hand_begins_where_tenants_or_the_runner_use_a_node_that_is_n
     assert bool(refused) is (state in SERVING | AT_WORK and "gpu-01" not in anyway)
     assert not refused or f"gpu-01 is in {state}" in refused
     assert not refused or refused.endswith("or name it: -e firmware_anyway=gpu-01")
+
+
+def test_every_state_in_which_tenants_may_use_a_node_is_refused() -> None:
+    for state in SERVING:
+        assert "where tenants may use it" in by_hand("gpu-01", state, ())
