@@ -58,7 +58,7 @@ class Fabric:
         """Return "2 switches and 16 nodes of hall-1"."""
         nodes = len({port.device for port in self.ports})
         if self.domain is None:
-            return f"{counted(len(self.switches), 'switch', 'switches')} and {nodes} nodes of {self.site}"
+            return f"{counted(len(self.switches), 'switch', 'switches')} and {counted(nodes, 'node')} of {self.site}"
         racks = f", rack {' and '.join(self.domain.racks)}" if self.domain.racks else ""
         trays = f"{counted(nodes, 'compute tray')} and {counted(len(self.switches), 'switch tray')}"
         return f"{trays} of {self.site}{racks}"

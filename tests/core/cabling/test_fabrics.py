@@ -34,6 +34,7 @@ def test_the_switches_that_cables_join_are_one_fabric() -> None:
     (found,) = fabrics(fleet)
     assert (found.name, found.site, found.switches) == ("infiniband.hall", "hall", {"leaf-1", "leaf-2"})
     assert found.first == "leaf-1"
+    assert found.size == "2 switches and 1 node of hall"
     assert found.ports == (Termination("gpu-1", "1"),)
     assert (found.record.name, found.record.role, found.record.device_type) == (
         "infiniband.hall",

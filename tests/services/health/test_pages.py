@@ -122,7 +122,7 @@ def test_a_loop_that_goes_round_is_alive_and_ready(served: Served) -> None:
         "ending",
     }
     assert all(part["ok"] and part["said"] for part in page["parts"].values())
-    alive = served.ask("/healthz").page
+    alive = served.until("/healthz", 200)
     assert alive["ok"]
     assert alive["seconds"] <= alive["bound_seconds"]
     assert alive["release"] == page["release"] != ""
