@@ -37,9 +37,9 @@ def text(nodes: Sequence[Node], origin: Origin = OF_BMCS) -> str:
     """Return the file of a device type whose nodes these are.
 
     Raises:
-        EvidenceError: they are of several models.
+        EvidenceError: they are of several models. Of a named device type's nodes, one may tell none.
     """
-    models = sorted({each.model for each in nodes})
+    models = sorted({each.model for each in nodes if each.model or not origin.device_type}) or [""]
     if len(models) > 1:
         raise EvidenceError(
             f"these are of {len(models)} models: {', '.join(model or 'one that is not told' for model in models)};"

@@ -148,7 +148,10 @@ def test_the_model_is_the_bmcs_and_a_gpu_baseboards_is_not() -> None:
     assert given.model == "SYS-1"
     assert profile(given)["firmware"]["boards"] == ["SYS-1"]
     assert node("n1", redfish_machine="x", redfish_systems=systems).model == "SYS-1"
-    assert node("n1", redfish_machine="{}", redfish_systems=None, redfish_health=None).model == ""
+    untold = node("n2", redfish_machine="{}", redfish_systems=None, redfish_health=None)
+    assert untold.model == ""
+    assert profile(given, untold)["firmware"]["boards"] == ["SYS-1"]  # it is of the named device type, like the other
+    assert "Device type whose model no BMC tells, slug hgx" in proposed_file.text([untold], ORIGIN)
 
 
 def test_supplies_that_have_resources_of_their_own_count_where_the_chassis_lists_none() -> None:
