@@ -16,6 +16,8 @@ from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle import days
 from fleet_runner.core.lifecycle.days import Day
 from fleet_runner.core.lifecycle.runs import Entry, Node, Run, Ticket
+from fleet_runner.core.lifecycle.service_time import ServiceTime, service_time
+from fleet_runner.core.lifecycle.states import SERVING
 from fleet_runner.core.schedules.retention import DAY
 from fleet_runner.reconcile.lifecycle.queue import queued
 from fleet_runner.reconcile.loop.notices import Notice, notices
@@ -28,7 +30,7 @@ SAID_SECONDS = 2.0
 """For how long warnings and the queue are as they were: files and several tables are read for them."""
 
 HOUR = 3600.0
-SPAN_DAYS = 30
+SPAN_DAYS, WEEK_DAYS = 30, 7
 NEWEST = 15
 """Transitions that are shown."""
 
@@ -68,6 +70,7 @@ class Floor:
     planned: tuple[Fleet | None, tuple[str, ...], Mapping[str, Location], tuple[Plan, ...]] | None = None
     said: tuple[float, Said] | None = None
     counted: tuple[float, tuple[Day, ...]] | None = None
+    timed: tuple[float, ServiceTime] | None = None
     pictures: OrderedDict[FloorFilter, tuple[str, str]] = field(
         default_factory=OrderedDict[FloorFilter, tuple[str, str]]
     )
@@ -129,6 +132,18 @@ class Floor:
                 found = days.days((spot.node for spot in look.spots.values()), moves, began, now)
                 self.counted = (steady, found)
             return self.counted[1]
+
+    def service(self, here: Site, look: Look) -> ServiceTime:
+        """Return how long nodes served and were out in the last seven days, as it was at most an hour ago."""
+        with self.lock:
+            steady, now = here.steady(), here.clock()
+            if self.timed is None or steady - self.timed[0] >= HOUR:
+                nodes, since = [spot.node for spot in look.spots.values()], now - WEEK_DAYS * DAY
+                moves = here.store.passages(since)
+                out = {move.node for move in moves} | {node.name for node in nodes if node.state not in SERVING}
+                first = here.store.served_first(out)
+                self.timed = (steady, service_time(nodes, moves, first, since, now))
+            return self.timed[1]
 
     def picture(self, look: Look, wanted: FloorFilter, draw: Callable[[], str]) -> str:
         """Return the racks as a page draws them, drawn anew where anything changed."""

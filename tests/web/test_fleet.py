@@ -14,7 +14,7 @@ from fleet_runner.core.inventory.records import Device, Fleet, Rack, rack_key
 from fleet_runner.core.lifecycle.actions import SetCondition
 from fleet_runner.core.lifecycle.runs import Held
 from fleet_runner.core.lifecycle.states import Condition, State
-from tests.web.hall import HOSTILE, NOW, TYPES, Hall, act, described
+from tests.web.hall import HOSTILE, NOW, TYPES, Hall, act, described, made
 from tests.web.looking import DESKTOP, PHONE, accessible, fits, opened, shot
 from tests.web.served import Served, served
 
@@ -47,7 +47,8 @@ def test_every_node_is_a_link_in_its_rack_with_its_state_and_marks(client: httpx
     for name in hall.names:
         assert f'href="/nodes/{name}"' in text
     assert 'aria-label="gpu-00001, U1, production, held: nothing moves it"' in text
-    assert text.index(">R001<") < text.index(">gpu-00004<") < text.index(">gpu-00001<") < text.index(">R002<")
+    assert text.index(">R001<") < text.index("<span>gpu-00004<") < text.index("<span>gpu-00001<")
+    assert text.index("<span>gpu-00001<") < text.index(">R002<")
 
 
 @pytest.mark.parametrize(
@@ -83,6 +84,28 @@ def test_it_is_said_what_moves_and_why_the_rest_waits(client: httpx.Client) -> N
     assert "<b>1 node:</b> drains; a job of 2 h runs on it" in text
     assert "Burn-in passed: the node enters production." in text
     assert "no runner serves: fleet-runner serve" in text
+
+
+def test_it_is_said_what_needs_a_person_and_how_the_week_went(client: httpx.Client) -> None:
+    text = client.get("/fleet").text
+    triage, tickets = text.index('href="/fleet?state=triage"><b>1 node'), text.index('href="/tickets"><b>2 tickets')
+    assert triage < tickets < text.index('href="/fleet?condition=held"><b>1 node')
+    assert 'operator: <a href="/nodes/gpu-00001">gpu-00001</a>; rack R001; since 10 min' in text
+    # Reset, reboot and triage began two hours ago; those in debug, RMA and wiping went to triage an hour before.
+    assert "GPU hours lost</dt><dd>120<" in text
+    filtered = client.get("/fleet", params={"rack": "R001"}).text
+    assert 'href="/fleet?condition=held&amp;rack=R001"><b>1 node' in filtered
+    assert 'href="/tickets"><b>1 ticket<' in filtered
+    assert "since yesterday" in text
+    assert "since yesterday" not in filtered
+
+
+def test_a_fleet_that_is_well_asks_nothing_of_anybody(empty: Store, tmp_path: Path) -> None:
+    empty.register([Device("n1", "h100", "gpu-server", "hall-1", "R1")], NOW)
+    with served(empty, None, tmp_path) as site, site.client() as client:
+        text = client.get("/fleet").text
+    assert "no node waits for a person, and no ticket is open" in text
+    assert "node hours lost" in text  # without the source of truth nobody knows the GPUs
 
 
 def test_a_part_is_sent_again_only_when_something_changed(site: Served, client: httpx.Client, hall: Hall) -> None:
@@ -175,6 +198,31 @@ def test_the_fleet_reads_well(site: Served, browser: Browser, size: tuple[int, i
                 fits(page)
                 assert not page.evaluate(OVERFULL)
                 shot(page, f"{name}-{size[0]}-{'dark' if dark else 'light'}")
+
+
+@pytest.mark.parametrize(("size", "screens"), [((1440, 900), 1), (PHONE, 3)], ids=["desk", "phone"])
+def test_the_answer_is_on_the_first_screen(
+    empty: Store, tmp_path: Path, browser: Browser, size: tuple[int, int], screens: int
+) -> None:
+    """All cards are, and the first racks of eight nodes; on a phone within a thumb's scroll."""
+    hall = made(empty, 8)
+    with served(empty, hall.fleet, tmp_path) as site, opened(browser, site, size=size) as page:
+        page.goto(f"{site.url}/fleet")
+        for what in (".bar", "#now .card", ".days", ".rack"):
+            box = page.locator(what).last.bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= screens * size[1], what
+        shot(page, f"fleet-8-{size[0]}")
+
+
+def test_marks_are_dots_whose_letters_come_with_the_focus(site: Served, browser: Browser) -> None:
+    with opened(browser, site, Role.VIEWER) as page:
+        page.goto(f"{site.url}/fleet")
+        letter = "getComputedStyle(document.querySelector('#n-gpu-00001 .mark'), '::before').content"
+        assert page.evaluate(letter) == "none"
+        page.locator("#n-gpu-00001").hover()
+        assert page.evaluate(letter) == '"H"'
+        assert "held" in (page.locator("#n-gpu-00001").get_attribute("title") or "")
 
 
 def test_a_filter_is_set_by_keyboard_and_what_comes_anew_keeps_the_focus(

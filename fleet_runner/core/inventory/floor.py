@@ -226,3 +226,25 @@ def counts(drawn: Iterable[NodeTile]) -> dict[State, int]:
     """Return how many nodes are in each state, in the order of the states; those that none is in are left out."""
     found = Counter(spot.node.state for spot in drawn)
     return {state: found[state] for state in State if state in found}
+
+
+class Segment(NamedTuple):
+    """A state's part of a bar: where it begins and how wide it is, of 100."""
+
+    state: State
+    number: int
+    x: float
+    width: float
+
+
+BAR = ("serving", "moving", "resting", "ended")
+"""The kinds of states in a bar, from the left."""
+
+
+def bar(found: Mapping[State, int]) -> tuple[Segment, ...]:
+    """Return the states of nodes as one bar, by kind; their widths are as their numbers."""
+    whole, drawn = sum(found.values()), list[Segment]()
+    for state in sorted(found, key=lambda state: (BAR.index(KINDS[state]), list(State).index(state))):
+        x = drawn[-1].x + drawn[-1].width if drawn else 0.0
+        drawn.append(Segment(state, found[state], x, 100.0 * found[state] / whole))
+    return tuple(drawn)

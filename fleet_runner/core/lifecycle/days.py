@@ -67,6 +67,12 @@ def highest(found: Iterable[Day]) -> int:
     return max((sum(day.counts.values()) for day in found), default=0) or 1
 
 
+def changes(found: Sequence[Day]) -> Mapping[str, int]:
+    """Return by how many nodes each kind grew since a day before the last one; nothing where that is not kept."""
+    before = [day for day in found if day.at <= found[-1].at - DAY]
+    return {name: found[-1].counts[name] - before[-1].counts[name] for name in KINDS} if before else {}
+
+
 def areas(found: Sequence[Day], width: float, height: float) -> tuple[Area, ...]:
     """Return the kinds one above the other as polygons of a picture of this size; kinds that no day has are left out.
 

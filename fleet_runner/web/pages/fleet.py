@@ -13,6 +13,7 @@ from fleet_runner.core.inventory import floor
 from fleet_runner.core.inventory.elevation import elevation
 from fleet_runner.core.inventory.floor import MARKS, FloorFilter, NodeTile
 from fleet_runner.core.lifecycle import days
+from fleet_runner.core.lifecycle.attention import attention
 from fleet_runner.core.lifecycle.states import Condition, State
 from fleet_runner.core.lifecycle.waits import waits
 from fleet_runner.web.access import Sees
@@ -22,14 +23,17 @@ from fleet_runner.web.site import Here, Site
 
 router = APIRouter()
 
-SINGLY = 1_500
-"""Up to so many nodes each is a link of its own; of more, each rack is."""
+SINGLY = 300
+"""Up to so many nodes each is a link of its own; of more, each rack is, and all of them fit on a screen or two."""
 
 ROOMY = 200
 """Up to so many nodes each has room for its state in a word."""
 
-RUNS, WAITS = 20, 12
+RUNS, WAITS = 5, 12
 """Open runs, and reasons to wait, that are shown; the others are counted."""
+
+FIRST = 4
+"""Reasons to wait that are shown at once; the other ones open."""
 
 WIDTH, HEIGHT = 300.0, 90.0
 """Of the picture of the last days."""
@@ -63,6 +67,8 @@ def fleet(request: Request, here: Here, who: Sees) -> HTMLResponse:
         days=known.days(here, look),
         areas=days.areas(known.days(here, look), WIDTH, HEIGHT),
         highest=days.highest(known.days(here, look)),
+        service=(service := known.service(here, look)),
+        lost_gpu_hours=service.lost_gpu_hours(look.fleet),
     )
 
 
@@ -171,6 +177,7 @@ def _floor(known: Floor, look: Look, wanted: FloorFilter) -> Markup:
             shown=shown,
             every=len(look.spots),
             singly=shown <= SINGLY,
+            limit=SINGLY,
             roomy=shown <= ROOMY,
             tag=look.tag,
             query=_query(wanted),
@@ -198,6 +205,9 @@ def _said(known: Floor, look: Look, here: Site, wanted: FloorFilter) -> dict[str
     runs = [run for run in look.runs if run.node in names or everything]
     runs.sort(key=lambda run: (run.stage, natural(run.node)))
     reasons = waits((spot.node for spot in spots), (run.node for run in look.runs), told.queued)
+    mine = [ticket for ticket in look.tickets if everything or not names.isdisjoint(ticket.nodes)]
+    bar = floor.bar(floor.counts(spots))
+    changes = days.changes(known.days(here, look)) if everything else {}
     minute = int(here.clock() // 60)
     seen = sha256(repr((look.tag, told, minute)).encode()).hexdigest()[:12]
     return {
@@ -208,6 +218,10 @@ def _said(known: Floor, look: Look, here: Site, wanted: FloorFilter) -> dict[str
         "notices": told.notices,
         "total": len(spots),
         "counts": floor.counts(spots),
+        "bar": bar,
+        "by_kind": {kind: sum(part.number for part in bar if floor.KINDS[part.state] == kind) for kind in KINDS},
+        "changes": {kind: _change(number) for kind, number in changes.items()},
+        "attention": attention(spots, mine),
         "kinds": KINDS,
         "fabrics": look.fabrics,
         "fabric_tickets": {
@@ -217,5 +231,11 @@ def _said(known: Floor, look: Look, here: Site, wanted: FloorFilter) -> dict[str
         "more_runs": max(0, len(runs) - RUNS),
         "moves": [move for move in look.moves if move.node in names or everything],
         "waits": reasons[:WAITS],
+        "first": FIRST,
         "more_waits": sum(each.number for each in reasons[WAITS:]),
     }
+
+
+def _change(number: int) -> str:
+    """Return a number with its sign, or that nothing changed."""
+    return f"{number:+d}".replace("-", "\N{MINUS SIGN}") if number else "unchanged"

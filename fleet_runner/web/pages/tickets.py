@@ -20,14 +20,6 @@ router.include_router(ticket.router)
 MOST = 200
 """Tickets that the page shows: more than anybody does in a shift."""
 
-WORDS = {
-    "RECABLE": "cables to move",
-    "REFLASH": "firmware to correct",
-    "TRIAGE": "a fault to find",
-    "RMA": "a part to send back",
-}
-"""What a remedy means to hands; others are shown as they are."""
-
 
 @router.get("/tickets")
 def tickets(  # noqa: PLR0913, PLR0917  one argument for each field of the form
@@ -53,7 +45,7 @@ def tickets(  # noqa: PLR0913, PLR0917  one argument for each field of the form
         every=len(every),
         found=len(found),
         most=MOST,
-        words=WORDS,
+        words=queue.WORK,
         sites=sorted({each.site for task in every for each in task.spots if each.site}),
         remedies=sorted(Counter(task.ticket.remedy for task in every).items()),
         stops=queue.stops((task for task in shown if task.ticket.id not in done), wanted.order),

@@ -13,6 +13,8 @@ from fleet_runner.core.inventory.floor import (
     UNKNOWN,
     FloorFilter,
     Location,
+    Segment,
+    bar,
     code,
     counts,
     faults,
@@ -158,3 +160,14 @@ def test_a_rack_is_summed_up() -> None:
 
 def test_who_the_source_of_truth_does_not_know_is_nowhere() -> None:
     assert spots([node("strange")], {}, {})["strange"].place == Location()
+
+
+def test_a_bar_shows_the_states_by_kind_with_widths_as_their_numbers() -> None:
+    found = {State.VERIFY: 1, State.PRODUCTION: 5, State.TRIAGE: 2, State.PROVISION: 2}
+    assert bar(found) == (
+        Segment(State.PRODUCTION, 5, 0.0, 50.0),
+        Segment(State.PROVISION, 2, 50.0, 20.0),
+        Segment(State.VERIFY, 1, 70.0, 10.0),
+        Segment(State.TRIAGE, 2, 80.0, 20.0),
+    )
+    assert bar({}) == ()

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.lifecycle.days import KINDS, Day, Moved, areas, days, highest
+from fleet_runner.core.lifecycle.days import KINDS, Day, Moved, areas, changes, days, highest
 from fleet_runner.core.lifecycle.diagram import kind
 from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.core.lifecycle.states import State
@@ -35,6 +35,9 @@ def test_a_day_is_what_now_is_without_what_came_after_it() -> None:
         (2.5, 1, 0, 2, 0),
     ]
     assert highest(found) == 3
+    assert changes(found) == {"serving": 1, "moving": 0, "resting": 2, "ended": 0}  # since the end of the first day
+    assert changes(found[2:]) == {}
+    assert changes([]) == {}
 
 
 @given(st.lists(st.lists(st.sampled_from(STATES), min_size=1, max_size=6), max_size=8))

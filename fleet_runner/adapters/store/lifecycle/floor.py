@@ -12,6 +12,7 @@ from fleet_runner.adapters.store.schema.core import LIVE, intents, journal, node
 from fleet_runner.adapters.store.schema.remedies import STANDING, alarms
 from fleet_runner.core.lifecycle.days import Moved
 from fleet_runner.core.lifecycle.runs import Entry, Node
+from fleet_runner.core.lifecycle.service_time import Passage
 from fleet_runner.core.lifecycle.states import SERVING, State
 from fleet_runner.core.schedules.retention import DAY
 
@@ -66,6 +67,17 @@ class FloorMethods:
             rows = connection.execute(_moved(), {"first": first, "began": began, "begins": int(began)}).all()
             return began, tuple(_counted(row) for row in rows)
 
+    def passages(self, since: float) -> tuple[Passage, ...]:
+        """Return the transitions of all nodes since a moment, in the order in which they were written."""
+        columns = (journal.c.node, journal.c.at, journal.c.state, journal.c.to)
+        with self._database.read() as connection:
+            last = connection.execute(select(func.max(journal.c.id))).scalar_one() or 0
+            mine = (journal.c.id > _first(connection, since, last), journal.c.kind == "transition")
+            query = select(*columns).where(*mine, journal.c.at >= since).order_by(journal.c.id)
+            return tuple(
+                Passage(node, at, _STATES[state], _STATES[to]) for node, at, state, to in connection.execute(query)
+            )
+
     def moves(self, names: Iterable[str], since: float) -> tuple[Entry, ...]:
         """Return the transitions of some nodes since a moment, oldest first."""
         with self._database.read() as connection:
@@ -87,6 +99,9 @@ class FloorMethods:
             found = [connection.execute(query, {"latest": latest}).scalar_one() for query in _WAITING]
         return min((float(at) for at in found if at is not None), default=None)
 
+
+_STATES = {state.value: state for state in State}
+"""States by their words: of thousands of lines, an enumeration's own look costs as much as the reading."""
 
 _MARK = (
     # Each gives a row of numbers.

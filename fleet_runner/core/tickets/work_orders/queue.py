@@ -11,6 +11,14 @@ from fleet_runner.core.tickets.work_orders.sheets import ordered
 WALKING, OLDEST = "walking", "oldest"
 """How stops follow each other: as one walks past them, or where the longest waiting ticket is first."""
 
+WORK = {
+    "RECABLE": "cables to move",
+    "REFLASH": "firmware to correct",
+    "TRIAGE": "a fault to find",
+    "RMA": "a part to send back",
+}
+"""What a remedy means to hands; others are said as they are."""
+
 
 @dataclass(frozen=True, slots=True)
 class TicketFilter:

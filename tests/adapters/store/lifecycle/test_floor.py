@@ -66,6 +66,13 @@ def test_moves_are_counted_by_day(walked: Store, since: float) -> None:
     assert all(isinstance(each, Moved) for each in found)
 
 
+@pytest.mark.parametrize("since", [START - DAY, START, START + 1.25 * DAY, START + 90 * DAY])
+def test_passages_are_the_transitions_of_all_nodes(walked: Store, since: float) -> None:
+    entries = walked.moves(["gpu-01", "gpu-02"], since)
+    expected = [(each.node, each.at, each.state, each.to) for each in sorted(entries, key=lambda each: each.id)]
+    assert [tuple(each) for each in walked.passages(since)] == expected
+
+
 def test_days_begin_later_where_more_was_written_than_can_be_counted(
     walked: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,6 +85,7 @@ def test_days_begin_later_where_more_was_written_than_can_be_counted(
 
 def test_a_store_in_which_nothing_moved_counts_nothing(store: Store) -> None:
     assert store.moved(START) == (START, ())
+    assert store.passages(START) == ()
     assert store.recent_moves(5) == ()
 
 
