@@ -43,16 +43,21 @@ KINDS: Mapping[Kind, str] = {
 }
 """What each kind of foresight means, as people read it."""
 
-ANALYSES: tuple[tuple[str, str, str], ...] = (
-    ("drift", "Drift", ""),
-    ("heat", "Heat", ""),
-    ("parts", "Parts and places", "/trends/lemons#again"),
-    ("lemons", "Lemons", "/trends/lemons"),
-    ("lifetimes", "Lifetimes", "/trends/lifetimes"),
-    ("worth", "Which checks pay", "/trends/checks"),
-    ("limits", "Limits from evidence", "/trends/checks#limits"),
+ANALYSES: tuple[tuple[str, str, str, str], ...] = (
+    ("drift", "Drift", "", "parts that move away from their peers or towards a limit"),
+    ("heat", "Heat", "", "how each slot compares with the others, metric by metric"),
+    (
+        "parts",
+        "Parts and places",
+        "/trends/lemons#again",
+        "parts that fail wherever they are, and places where parts fail",
+    ),
+    ("lemons", "Lemons", "/trends/lemons", "nodes that cost more work than others"),
+    ("lifetimes", "Lifetimes", "/trends/lifetimes", "how long parts live, and how many will fail next"),
+    ("worth", "Which checks pay", "/trends/checks", "what each check found, and what it costs"),
+    ("limits", "Limits from evidence", "/trends/checks#limits", "pass marks that the fleet's own results propose"),
 )
-"""Every analysis: how it is kept, what it is called, and the page that shows it."""
+"""Every analysis: how it is kept, what it is called, the page that shows it, and what it tells."""
 
 LABELS: Mapping[str, str] = {
     "gpu": "GPUs", "hca": "InfiniBand ports", "nic": "Ethernet ports", "optic": "Optics", "nvme": "NVMe drives",
@@ -72,6 +77,7 @@ class Made(NamedTuple):
 
     label: str
     url: str
+    tells: str
     found: Analysis | None
     sentences: tuple[str, ...]
 
@@ -185,8 +191,10 @@ def _one(name: str, days: range, found: Series, peers: picture.Band | None, seen
 
 def _made(here: Site) -> dict[str, Made]:
     """Return every analysis by its name."""
-    found = {name: here.store.analysis(name) for name, _, _ in ANALYSES}
-    return {name: Made(label, url, found[name], sentences(found[name])) for name, label, url in ANALYSES}
+    found = {name: here.store.analysis(name) for name, *_ in ANALYSES}
+    return {
+        name: Made(label, url, tells, found[name], sentences(found[name])) for name, label, url, tells in ANALYSES
+    }
 
 
 def body(found: Analysis | None) -> stored.Body | None:

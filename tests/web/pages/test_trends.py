@@ -118,7 +118,7 @@ def test_a_picture_is_of_one_part_or_of_all_of_a_node(client: httpx.Client) -> N
     assert "is kept" in client.get(path, params={"component": "GPU 9"}).text
     assert client.get("/trends/nodes/gpu-99999/metrics/gpu_core").status_code == 404
     assert client.get("/trends/metrics/nonsense").status_code == 404
-    assert "was not analysed yet" in client.get("/trends/metrics/gpu_sm_clock").text
+    assert "first nightly analysis is still to come" in client.get("/trends/metrics/gpu_sm_clock").text
 
 
 def test_a_picture_of_what_is_looked_at_in_weeks_shows_the_year(tmp_path: Path) -> None:
@@ -147,9 +147,11 @@ def test_where_nothing_was_analysed_a_page_says_what_to_do(tmp_path: Path) -> No
         with served(store, hall.fleet, tmp_path) as found, found.client(Role.VIEWER) as asked:
             for path in PATHS[:1] + PATHS[3:-1]:
                 text = asked.get(path).text
+                assert "will stand here after the first nightly analysis" in text, path
                 assert "fleet-runner trends run" in text, path
+            assert "To come: nodes that cost more work than others." in asked.get("/trends").text
             assert "Nothing is foreseen of it." in asked.get("/nodes/gpu-00001").text
-            for name, _, _ in ANALYSES:  # as some other version may have kept it
+            for name, *_ in ANALYSES:  # as some other version may have kept it
                 store.keep_analysis(name, {"metrics": [{"metric": "x"}], "kinds": 3, "lemons": [None]}, NOW, 0.1)
             assert {asked.get(path).status_code for path in PATHS} == {200}
 
