@@ -17,6 +17,7 @@ from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.firmware.flash_text import short
 from fleet_runner.core.lifecycle.journey import journey, stays
 from fleet_runner.core.lifecycle.journey_diagram import drawing
+from fleet_runner.core.lifecycle.life_band import band
 from fleet_runner.core.lifecycle.offers import elsewhere, offers, stages
 from fleet_runner.core.lifecycle.runs import IntentKind, Node, Stored
 from fleet_runner.core.lifecycle.states import FABRICS, Stage
@@ -111,6 +112,7 @@ def _head(here: Site, who: Who, row: Node) -> dict[str, Any]:
         ],
         "elsewhere": elsewhere(row),
         "drawing": drawing(journey(found, now)),
+        "band": band(found, store.tickets(node=row.name, open_only=False), now),
         "stays": tuple(reversed(found))[:STAYS],
         "older_stays": max(0, len(found) - STAYS),
     }

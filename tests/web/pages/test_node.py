@@ -53,6 +53,15 @@ def test_every_state_has_its_page_with_its_way(client: httpx.Client, hall: Hall)
         assert " here" in answer.text
 
 
+def test_its_life_is_a_band_with_its_tickets(client: httpx.Client, hall: Hall) -> None:
+    said = client.get(f"/nodes/{hall.in_state(State.PRODUCTION)[4]}").text
+    band = said[said.index('<svg class="life"') : said.index("</svg>", said.index('<svg class="life"'))]
+    assert band.count("<rect class=") == 7
+    assert band.index("<title>burn_in from") < band.index("<title>production from")
+    assert band.count('<a href="/tickets/') == 1
+    assert "until now</title>" in band
+
+
 def test_nothing_that_a_node_said_is_a_part_of_a_page(client: httpx.Client, hall: Hall, failed: str) -> None:
     draining = hall.in_state(State.PRODUCTION)[1]
     results = [f"/nodes/{failed}/results/{each.id}" for each in hall.store.latest_results(failed)]
