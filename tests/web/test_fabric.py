@@ -141,6 +141,7 @@ def test_fabrics_are_listed_with_their_newest_sweep(viewer: httpx.Client) -> Non
     text = viewer.get("/fabric").text
     assert f'href="/fabric/{FABRIC}"' in text
     assert "of 272 links as designed" in text
+    assert f'src="/fabric/{FABRIC}/topology.svg"' in text
     assert "Ethernet" in text
 
 
@@ -250,6 +251,7 @@ def test_half_a_source_of_truth_is_enough_for_the_faults(
         with blind.client(Role.VIEWER) as client:
             text = client.get(f"/fabric/{FABRIC}").text
             assert "so its design cannot be drawn" in text
+            assert ("topology.svg" in client.get("/fabric").text) is (half is not None)
             assert "Two rails are swapped" in text
             assert "Nothing is designed" in client.get(f"/fabric/{FABRIC}/topology.svg").text
 

@@ -37,7 +37,14 @@ def every(request: Request, here: Here, who: Sees) -> HTMLResponse:
     ethernet = [ticket.id for ticket in here.store.tickets() if ticket.check in EYES[ETHERNET]]
     rows = [(row, fabrics.newest(here, row.name), fabrics.beside(here, row.name)) for row in here.store.fabrics()]
     return page(
-        request, who, "fabrics.html", rows=rows, names=fabrics.BESIDE, ethernet=ethernet[:20], wired=len(ethernet)
+        request,
+        who,
+        "fabrics.html",
+        rows=rows,
+        drawn=here.fleet() is not None,
+        names=fabrics.BESIDE,
+        ethernet=ethernet[:20],
+        wired=len(ethernet),
     )
 
 
