@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 from fleet_runner.core.inventory.floor import TICKET, UNKNOWN, NodeTile
 from fleet_runner.core.lifecycle.runs import Ticket
@@ -72,8 +71,7 @@ def _nodes(need: str, spots: Sequence[NodeTile]) -> Attention:
     times = [since for spot in spots if (since := _since(spot, need)) is not None]
     names = tuple(spot.node.name for spot in spots[:FEW])
     racks = tuple(dict.fromkeys(spot.place.rack for spot in spots if spot.place.rack))
-    url = f"/fleet?{urlencode({by: str(need)})}"
-    return Attention(len(spots), "node", what, who, names, racks, min(times, default=None), url)
+    return Attention(len(spots), "node", what, who, names, racks, min(times, default=None), f"/fleet?{by}={need}")
 
 
 def _since(spot: NodeTile, need: str) -> float | None:
