@@ -9,7 +9,7 @@ from fleet_runner.core.firmware.makers import TOOLS, Maker, advice, is_dpu_os, m
 from fleet_runner.core.firmware.planner import plan
 from tests.core.firmware.machines import catalogue, image, inventory
 
-NVIDIA_ACTIONS = {"Actions": {"Oem": {"#NvidiaUpdateService.CommitImage": {}}}}
+NVIDIA_ACTIONS: dict[str, Any] = {"Actions": {"Oem": {"#NvidiaUpdateService.CommitImage": {}}}}
 BMCS: list[tuple[Maker, dict[str, Any], dict[str, Any]]] = [
     (Maker.SUPERMICRO, {"Vendor": None, "Oem": {"Supermicro": {}}}, {}),
     (Maker.SUPERMICRO, {}, {"Oem": {"Supermicro": {}}}),
@@ -63,7 +63,7 @@ def test_where_nobody_knows_a_tool_none_is_named(who: Maker) -> None:
 
 def test_a_plan_names_the_tool_for_what_it_does_not_send() -> None:
     """Of what has no image, and of what the BMC does not update."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"component": "NIC", "inventory_id": "NIC_0", "target": "2"},
         {"component": "UEFI", "inventory_id": "UEFI", "target": "2", "images": {"2": image("uefi.bin")}},
     ]
@@ -80,7 +80,7 @@ def test_a_plan_names_the_tool_for_what_it_does_not_send() -> None:
 
 def test_of_one_order_the_bmc_goes_first() -> None:
     """It writes all the others; a catalogue that says otherwise is followed."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"component": name, "inventory_id": name, "target": "2", "images": {"2": image(f"{name}.bin")}}
         for name in ("BIOS", "HGX_FW_BMC_0", "BMC")
     ]
