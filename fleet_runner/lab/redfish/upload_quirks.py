@@ -7,6 +7,7 @@ public issue or pull request; where there is none, the manner is in the maker's 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from fleet_runner.core.firmware import supermicro_update
 from fleet_runner.lab.redfish.multipart import Parts
 from fleet_runner.lab.redfish.wire import Refused, Reply, Request
 
@@ -105,7 +106,7 @@ def form(faults: Faults, parts: Parts, said: Mapping[str, Any]) -> None:
         raise Refused(400, "the target must be the Manager or the Bios", "ActionParameterValueError")
     oem = said.get("Oem")
     kinds = oem.get("Supermicro") if isinstance(oem, Mapping) else None
-    if "wants_oem" in faults and not kinds:
+    if "wants_oem" in faults and not kinds and any(supermicro_update.kind(str(target)) for target in targets):
         raise Refused(400, "what is kept is missing", "ActionParameterMissing")
     for kept in kinds.values() if "known_oem" in faults and isinstance(kinds, Mapping) else ():
         _known(kept, faults["known_oem"])
