@@ -37,12 +37,13 @@ class File:
 class Parts:
     """What a multipart body held: small parts by name, and the image where it had one, with the name of its file.
 
-    `names` are those of the parts in the order in which they came.
+    `names` are those of the parts in the order in which they came, `files` those of parts with the name of a file.
     """
 
     small: dict[str, bytes] = field(default_factory=dict)
     file: File | None = None
     names: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
     file_name: str = ""
 
     def begin(self, head: bytes) -> str:
@@ -51,7 +52,9 @@ class Parts:
         name = found[1].decode("utf-8", "replace") if found else ""
         if name not in self.names:
             self.names = [*self.names, name][:MOST_PARTS]
-        self.file_name = file[1].decode("utf-8", "replace") if file else self.file_name
+        if file:
+            self.files = [*self.files, name][:MOST_PARTS]
+            self.file_name = file[1].decode("utf-8", "replace")
         return name
 
     def add(self, name: str, chunk: bytes) -> None:

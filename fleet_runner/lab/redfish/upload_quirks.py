@@ -4,7 +4,7 @@ Each is one that some maker's BMC has by itself; here it is set by a rule, as al
 public issue or pull request; where there is none, the manner is in the maker's documents.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fleet_runner.core.firmware import supermicro_update
@@ -34,9 +34,10 @@ QUIRKS: Mapping[str, Quirk] = {
     "error_in_success": Quirk("answers 200 with an error in the text, and takes nothing (openbmc/openbmc #3955)"),
     "reads_part": Quirk("reads so many bytes, and calls the image damaged (openbmc/openbmc #1703)", {"bytes": 100}),
     "wants_length": Quirk("answers 411 to an image without Content-Length (block/proto-fleet #427)"),
-    "bare_boundary": Quirk("cannot read a form whose boundary is quoted"),
+    "bare_boundary": Quirk("cannot read a form whose boundary is quoted (dell/iDRAC-Redfish-Scripting #41)"),
     # by what the form says
     "parameters_first": Quirk("wants UpdateParameters before the image (DSP0266)"),
+    "plain_parameters": Quirk("takes no UpdateParameters that look like a file (NVIDIA, ocp-diag-ctam #73)"),
     "wants_extension": Quirk("wants the file's name to end so (Lenovo XCC, xcat2 confluent)", {"ending": ".uxz"}),
     "known_parameters": Quirk(
         "knows no other UpdateParameters (ForceUpdate: ocp-diag-ctam #45)",
@@ -92,26 +93,38 @@ def form(faults: Faults, parts: Parts, said: Mapping[str, Any]) -> None:
     """Raise Refused where a fault refuses a form by its parts, or by its UpdateParameters, `said`."""
     if "parameters_first" in faults and parts.names[:1] != ["UpdateParameters"]:
         raise Refused(400, "UpdateParameters must come first", "ActionParameterMissing")
+    if "plain_parameters" in faults and "UpdateParameters" in parts.files:
+        raise Refused(400, "UpdateParameters is a file", "MalformedMultipart")
     if "wants_extension" in faults and not parts.file_name.endswith(str(faults["wants_extension"]["ending"])):
         raise Refused(400, f"the file's name {parts.file_name} has another ending", "InvalidImage")
     if "known_parameters" in faults:
         _known(said, faults["known_parameters"])
-    targets = said.get("Targets") or []
+    targets = [str(target) for target in said.get("Targets") or []]
+    _aimed(faults, targets)
+    _kept(faults, said, targets)
+    if "wants_apply_time" in faults and said.get("@Redfish.OperationApplyTime") != "Immediate":
+        raise Refused(400, "the update waits for StartUpdate, which nobody asks for", "OperationNotAllowed")
+
+
+def _aimed(faults: Faults, targets: Sequence[str]) -> None:
+    """Raise Refused where a fault refuses what an image is for."""
     if "no_targets" in faults and targets:
         raise Refused(400, "the object at Targets is invalid", "InvalidObject")
     if ("wants_targets" in faults and not targets) or ("one_target" in faults and len(targets) > 1):
         raise Refused(400, "Targets must name one resource", "ActionParameterMissing")
-    named = {str(target).rpartition("/")[2] for target in targets if "/FirmwareInventory/" in str(target)}
-    if "resource_targets" in faults and named & {"BMC", "BIOS"}:
+    listed = [target for target in targets if "/FirmwareInventory/" in target]
+    if "resource_targets" in faults and any(map(supermicro_update.kind, listed)):
         raise Refused(400, "the target must be the Manager or the Bios", "ActionParameterValueError")
+
+
+def _kept(faults: Faults, said: Mapping[str, Any], targets: Sequence[str]) -> None:
+    """Raise Refused where a fault refuses what a Supermicro is told to keep."""
     oem = said.get("Oem")
     kinds = oem.get("Supermicro") if isinstance(oem, Mapping) else None
-    if "wants_oem" in faults and not kinds and any(supermicro_update.kind(str(target)) for target in targets):
+    if "wants_oem" in faults and not kinds and any(map(supermicro_update.kind, targets)):
         raise Refused(400, "what is kept is missing", "ActionParameterMissing")
     for kept in kinds.values() if "known_oem" in faults and isinstance(kinds, Mapping) else ():
         _known(kept, faults["known_oem"])
-    if "wants_apply_time" in faults and said.get("@Redfish.OperationApplyTime") != "Immediate":
-        raise Refused(400, "the update waits for StartUpdate, which nobody asks for", "OperationNotAllowed")
 
 
 def fetched(faults: Faults, said: Mapping[str, Any]) -> None:

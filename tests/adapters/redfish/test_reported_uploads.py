@@ -140,15 +140,17 @@ RAW = {
     "wants_length": ({"Transfer-Encoding": "chunked"}, "411"),
     "bare_boundary": ({"Content-Type": 'multipart/form-data; boundary="mark"'}, "400"),
     "parameters_first": ({"Content-Type": "multipart/form-data; boundary=mark"}, "400"),
+    "plain_parameters": ({"Content-Type": "multipart/form-data; boundary=mark"}, "400"),
 }
 
 
 @pytest.mark.parametrize("rule", RAW)
 def test_a_form_is_as_simple_as_the_simplest_bmc_wants_it(image: Path, rule: str) -> None:
-    """It says its length, its boundary stands bare, and the image comes last; any other is refused."""
+    """It says its length, its boundary stands bare, the image comes last, alone a file; any other is refused."""
     headers, status = RAW[rule]
     body = b'--mark\r\nContent-Disposition: form-data; name="UpdateFile"; filename="a.bin"\r\n\r\nx\r\n'
-    body += b'--mark\r\nContent-Disposition: form-data; name="UpdateParameters"\r\n\r\n{}\r\n--mark--\r\n'
+    body += b'--mark\r\nContent-Disposition: form-data; name="UpdateParameters"; filename="Targets"\r\n\r\n{}\r\n'
+    body += b"--mark--\r\n"
     with emulated([{"what": rule}]) as (emulator, updates):
         offered = updates.offer().multipart
         where = urlsplit(emulator.url)

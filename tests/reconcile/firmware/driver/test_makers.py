@@ -37,7 +37,7 @@ def put(bench: Bench, file: str, data: bytes = b"", **versions: str) -> None:
     row["images"] = {row["target"]: {"file": file, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}}
 
 
-LENOVO = {
+LENOVO: dict[str, Any] = {
     ROOT: {"Vendor": "Lenovo", "Oem": {"Lenovo": {}}},
     HERE: {"MultipartHttpPushUri": None, "Actions": None, "HttpPushUriTargets": [], "HttpPushUriTargetsBusy": False},
 }
