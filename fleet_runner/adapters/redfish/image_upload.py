@@ -206,7 +206,8 @@ def _post(
 
 def _certain(at: Resources, reply: Reply) -> Reply:
     """Return an answer, unless it says in one that the BMC took the image and that it did not."""
-    wrong = upload_answer.contradicted(reply.body or {}) if reply.status in DONE else ""
+    tells = reply.status in DONE and "Location" not in reply.headers  # one that names the task took it
+    wrong = upload_answer.contradicted(reply.body or {}) if tells else ""
     if wrong:
         raise BmcError(
             f"{at.wire.url} answered {reply.status} to the image, and in its text an error: {printable(wrong)[:300]};"

@@ -14,6 +14,9 @@ KEEPS: Mapping[str, Mapping[str, bool]] = {
 }
 """What is kept, by the kind of image, unless the catalogue says otherwise: all that every model knows."""
 
+OMIT = "omit"
+"""The value of a key that a board does not know, as one of AMD's has no ME, and would refuse."""
+
 KIND = "ImageType"
 """The key of a catalogue's `oem_parameters` that says the kind where the targets do not; it is not sent."""
 
@@ -41,7 +44,8 @@ def told(named: Mapping[str, Mapping[str, Any]], chosen: Mapping[str, Any]) -> T
     said = str(chosen.get(KIND) or "")
     kinds = list(dict.fromkeys(each for each in (said, *map(kind, named)) if each))
     more = {key: value for key, value in chosen.items() if key != KIND}
-    oem = {each: {**KEEPS.get(each, {}), **more} for each in kinds}
+    kept = {each: {**KEEPS.get(each, {}), **more} for each in kinds}
+    oem = {each: {key: value for key, value in keys.items() if value != OMIT} for each, keys in kept.items()}
     return Told(tuple(_resource(uri, body) for uri, body in named.items()), {"Supermicro": oem} if oem else {})
 
 

@@ -3,21 +3,19 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-WRONG = frozenset({"critical", "warning"})
-"""Severities of a message that is no success; DMTF's registries have OK for that."""
-
 
 def contradicted(body: Mapping[str, Any]) -> str:
     """Return the message of an error within a body that came with a success; "" where there is none.
 
-    Many BMCs say their success in an object `error`, too: only a severity, or the lack of any message, tells.
+    Many BMCs say their success in an object `error`, too, and warn of what they took: only what is critical tells, or
+    a code without any message.
     """
     error = body.get("error")
     if not isinstance(error, Mapping):
         return ""
     for message in _messages(error):
         severity = message.get("MessageSeverity") or message.get("Severity")
-        if str(severity).lower() in WRONG:
+        if str(severity).lower() == "critical":
             return str(message.get("Message") or message.get("MessageId"))
     code = str(error.get("code") or "")
     return code if code.endswith(("InternalError", "GeneralError")) and not any(_messages(error)) else ""

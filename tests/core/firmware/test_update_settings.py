@@ -29,6 +29,12 @@ def test_a_supermicro_keeps_its_settings_of_each_kind_of_image() -> None:
     }
 
 
+def test_what_a_board_does_not_know_is_left_out() -> None:
+    """One of AMD's has no ME to keep."""
+    told = supermicro_update.told({f"{HERE}/BIOS": ABOUT_BIOS}, {"PreserveME": "omit"})
+    assert told.oem["Supermicro"]["BIOS"] == {"PreserveNVRAM": True, "PreserveSMBIOS": True}
+
+
 @pytest.mark.parametrize("body", [{}, {"RelatedItem": []}, {"RelatedItem": ["x"]}, {"RelatedItem": [{}]},
                                   {"RelatedItem": [{"@odata.id": 3}]}])  # fmt: skip
 def test_a_firmware_that_does_not_say_what_it_is_about_is_named_itself(body: dict[str, Any]) -> None:
@@ -147,7 +153,8 @@ def info(**message: object) -> dict[str, object]:
         (info(Severity="OK", Message="Accepted."), ""),
         (info(MessageId="Base.1.0.Success"), ""),
         (info(MessageSeverity="Critical", Message="No space."), "No space."),
-        (info(Severity="Warning", MessageId="Base.1.0.PropertyUnknown"), "Base.1.0.PropertyUnknown"),
+        (info(Severity="Critical", MessageId="Base.1.0.InternalError"), "Base.1.0.InternalError"),
+        (info(Severity="Warning", MessageId="iLO.2.15.ResetRequired"), ""),
         ({"error": {"code": "Base.1.19.InternalError"}}, "Base.1.19.InternalError"),
         ({"error": {"code": "Base.1.0.Success", "@Message.ExtendedInfo": {}}}, ""),
         ({"error": {}}, ""),
