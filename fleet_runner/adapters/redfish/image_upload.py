@@ -170,7 +170,7 @@ def simple(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
     with _unsent():
         asked = _fetched(at, service, wanted)
     wanted.alive()  # after the last read, which may have taken long
-    return at.wire.ask_once("POST", uri, asked)
+    return _certain(at, at.wire.ask_once("POST", uri, asked))
 
 
 WAYS = {Transport.MULTIPART: multipart, Transport.PUSH: push, Transport.SIMPLE: simple}
@@ -248,8 +248,13 @@ def _announced(at: Resources, service: Body, wanted: Upload) -> Body:
 def _announce(at: Resources, settings: str, change: Body) -> None:
     """Tell the service what the next image is for, and read whether it will do so: it may have said yes alone."""
     at.patch(settings, change, "what the next image is for")
-    lost = push_settings.ignored(at.get(settings), change)
+    try:
+        lost = push_settings.ignored(at.get(settings), change)
+    except BmcError:
+        _release(at, settings, change)
+        raise
     if lost:
+        _release(at, settings, change)
         raise BmcRefused(f"{at.wire.url} took {lost} and does not show it, so the image could go elsewhere")
 
 

@@ -41,13 +41,16 @@ def reserved(service: Body, targets: Sequence[str]) -> bool:
 
 
 def ignored(service: Body, change: Body) -> str:
-    """Return the first property that a service does not have as it was asked for; "" where all are."""
+    """Return the first property that a service does not have as it was asked for; "" where all are.
+
+    Targets may be told in another order, and the mark of who uses them sends no image elsewhere.
+    """
     for name, value in change.items():
         found = service.get(name)
         if isinstance(value, Mapping):
             if under := ignored(_object(found), value):
                 return f"{name}.{under}"
-        elif found != value:
+        elif name != BUSY and _unordered(found) != _unordered(value):
             return name
     return ""
 
@@ -55,6 +58,10 @@ def ignored(service: Body, change: Body) -> str:
 def released(change: Body) -> dict[str, Any]:
     """Return what gives targets back that were marked as used; nothing where none were."""
     return {BUSY: False, TARGETS: []} if BUSY in change else {}
+
+
+def _unordered(found: object) -> object:
+    return sorted(map(str, found)) if isinstance(found, list) else found
 
 
 def _object(found: object) -> Body:

@@ -126,6 +126,17 @@ def test_a_service_that_takes_its_targets_and_forgets_them_gets_no_image(image: 
         assert server.images == []
 
 
+def test_targets_of_an_image_that_was_not_sent_are_given_back(image: Path) -> None:
+    """The service was told, and does not show that it will do so."""
+    mark = {"HttpPushUriTargets": [], "HttpPushUriTargetsBusy": False}
+    with replayed(updating(**PUSHED, **mark)) as server, talk(server) as bmc:
+        server.forgets = True
+        with pytest.raises(BmcRefused, match=r"nothing was sent: .* took HttpPushUriTargets and"):
+            Updates(bmc).send(Upload(image, targets=(BIOS,)))
+        assert server.images == []
+        assert told(server)[-1] == mark
+
+
 def test_targets_are_marked_as_ours_and_given_back(image: Path) -> None:
     """As Lenovo's XCC and OpenBMC's design want it; also where the image is refused."""
     mark = {"HttpPushUriTargets": [], "HttpPushUriTargetsBusy": False}
@@ -230,3 +241,12 @@ def test_an_error_within_a_success_leaves_open_whether_the_image_was_taken(image
         assert "\x1b" not in str(error.value)
         server.answer = (200, fine, {})
         assert Updates(bmc).send(Upload(image)) == ""
+
+
+def test_an_error_within_a_success_of_what_is_to_be_fetched_leaves_it_open(image: Path) -> None:
+    wrong = {"error": {"@Message.ExtendedInfo": [{"Severity": "Critical", "Message": "No space left."}]}}
+    with replayed(updating(Actions=ACTION)) as server, talk(server) as bmc:
+        server.raw[str(ACTION["#UpdateService.SimpleUpdate"]["target"])] = json.dumps(wrong).encode()
+        with pytest.raises(BmcError, match="in its text an error: No space left") as error:
+            Updates(bmc).send(Upload(image, url="http://10.8.0.1/image.bin"))
+        assert not isinstance(error.value, BmcRefused)

@@ -104,6 +104,8 @@ def test_a_change_that_a_service_does_not_show_is_named() -> None:
     change = {"HttpPushUriTargets": list(TARGETS), "HttpPushUriOptions": {"ForceUpdate": True}}
     assert push_settings.ignored({**change, "Id": "UpdateService"}, change) == ""
     assert push_settings.ignored({"HttpPushUriTargets": []}, change) == "HttpPushUriTargets"
+    two = {"HttpPushUriTargets": ["/b", "/a"], "HttpPushUriTargetsBusy": True}
+    assert push_settings.ignored({"HttpPushUriTargets": ["/a", "/b"], "HttpPushUriTargetsBusy": False}, two) == ""
     half = {**change, "HttpPushUriOptions": {"ForceUpdate": False}}
     assert push_settings.ignored(half, change) == "HttpPushUriOptions.ForceUpdate"
     assert push_settings.ignored({**change, "HttpPushUriOptions": None}, change) == "HttpPushUriOptions.ForceUpdate"
