@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from zlib import crc32
 
-from fleet_runner.core.checks.parsers.pldm_package import DOWNSTREAM, MANIFEST, OPAQUE, REVISIONS
+from fleet_runner.core.firmware.pldm_package import DOWNSTREAM, MANIFEST, OPAQUE, REVISIONS
 
 UUIDS = {revision: uuid for uuid, revision in REVISIONS.items()}
 ENCODINGS = {1: "ascii", 2: "utf-8", 4: "utf-16-le", 5: "utf-16-be"}

@@ -5,11 +5,12 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from zlib import crc32
 
 from fleet_runner.core.base.errors import EvidenceError, ImageError
-from fleet_runner.core.checks.parsers import pldm_package
-from fleet_runner.core.checks.parsers.pldm_package import ComponentImage
+from fleet_runner.core.firmware import pldm_package
 from fleet_runner.core.firmware.catalogue import Image
+from fleet_runner.core.firmware.pldm_package import Package
 
 LEAST = 2
 """Words of a package's version that may stand for a longer one of an inventory ("1.4" for "Ver 1.4 of 2023")."""
@@ -19,6 +20,8 @@ _WORDS = re.compile(r"[0-9]+|[a-z]+")
 _known: dict[tuple[Path, int, int, int], str] = {}
 """Checksums by path, size, moment of the last change, and inode: what makes a file another one."""
 
+_whole: set[tuple[Path, int, int, int]] = set()
+"""PLDM packages whose images have the checksum that their headers say."""
 
 PIECE = 1 << 20
 
@@ -45,9 +48,12 @@ def check(
         raise ImageError(
             f"{path} has the SHA-256 {found}, expected {image.sha256}; fetch it again, or correct the catalogue"
         )
-    components = _components(path)
-    for entry, version in wanted.items() if components is not None else ():
-        _brings(path, components or (), (entry, version), software_ids.get(entry, ""))
+    package = _package(path)
+    if package is None:
+        return
+    _payload(path, package, alive)
+    for entry, version in wanted.items():
+        _brings(path, package, (entry, version), software_ids.get(entry, ""))
 
 
 def locate(folder: Path, file: str) -> Path:
@@ -88,27 +94,52 @@ def _key(path: Path, descriptor: int) -> tuple[Path, int, int, int]:
     return path, found.st_size, found.st_mtime_ns, found.st_ino
 
 
-def _components(path: Path) -> tuple[ComponentImage, ...] | None:
-    """Return what a PLDM package brings; None for any other file, of which only its checksum speaks."""
+def _package(path: Path) -> Package | None:
+    """Return what a PLDM package says of itself; None for any other file, of which only its checksum speaks."""
     try:
         with path.open("rb") as file:
             head = file.read(pldm_package.MOST_BYTES)
         if not pldm_package.is_package(head):
             return None
-        return pldm_package.parse(head, path.stat().st_size).components
+        return pldm_package.parse(head, path.stat().st_size)
     except (EvidenceError, OSError) as error:
         raise ImageError(f"{path}: {error}") from error
 
 
-def _brings(path: Path, components: tuple[ComponentImage, ...], wanted: tuple[str, str], software_id: str) -> None:
-    """Raise an ImageError unless one component has an entry's software id, if that is known, and its version."""
+def _payload(path: Path, package: Package, alive: Callable[[], None]) -> None:
+    """Raise an ImageError unless a package's images have the checksum that its header says, if it says one."""
+    if package.payload_crc32 is None:
+        return
+    try:
+        with path.open("rb") as file:
+            key = _key(path, file.fileno())
+            if key in _whole:
+                return
+            file.seek(package.header_bytes)
+            counted = 0
+            while piece := file.read(PIECE):
+                alive()
+                counted = crc32(piece, counted)
+    except OSError as error:
+        raise ImageError(f"{path} cannot be read ({error.strerror}); make it readable") from error
+    if counted != package.payload_crc32:
+        raise ImageError(
+            f"{path} is a PLDM package whose images have the checksum {counted:08x}, expected"
+            f" {package.payload_crc32:08x}, as its header says; fetch it again"
+        )
+    _whole.add(key)
+
+
+def _brings(path: Path, package: Package, wanted: tuple[str, str], software_id: str) -> None:
+    """Raise an ImageError unless a component that some device is given has an entry's software id and version."""
     entry, version = wanted
     number = _number(software_id)
-    mine = [each for each in components if number is None or each.identifier == number]
+    mine = [each for each in package.given if number is None or each.identifier == number]
     if not mine:
-        has = ", ".join(dict.fromkeys(f"0x{each.identifier:04X}" for each in components)) or "nothing"
+        has = ", ".join(dict.fromkeys(f"0x{each.identifier:04X}" for each in package.given)) or "nothing"
         raise ImageError(
-            f"{path} is a PLDM package for {has}, expected {software_id}, which {entry} is; correct the catalogue"
+            f"{path} is a PLDM package for {has}, expected {software_id or 'some component'}, which {entry} is;"
+            " correct the catalogue"
         )
     if not any(_same(version, each.version) for each in mine):
         has = ", ".join(dict.fromkeys(each.version for each in mine))

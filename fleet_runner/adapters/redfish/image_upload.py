@@ -1,7 +1,8 @@
 """One image to a BMC: which way it goes, what goes with it, and the request itself, which is made once."""
 
+import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -10,8 +11,13 @@ from urllib.parse import urljoin
 from fleet_runner.adapters.redfish import streamed_post
 from fleet_runner.adapters.redfish.exchange import MOST_REDIRECTS, Reply
 from fleet_runner.adapters.redfish.resources import Body, Resources
+from fleet_runner.adapters.redfish.wire import DONE, ROOT
 from fleet_runner.core.base.errors import BmcError, BmcRefused
+from fleet_runner.core.base.printable import printable
+from fleet_runner.core.firmware import makers, push_settings, supermicro_update, upload_answer
 from fleet_runner.core.firmware.catalogue import Transport
+from fleet_runner.core.firmware.makers import Maker
+from fleet_runner.core.firmware.unsupported import ways
 
 SIMPLE = "UpdateService.SimpleUpdate"
 APPLY = "@Redfish.OperationApplyTime"
@@ -34,7 +40,7 @@ class Offer:
     """How a BMC takes images: the URI of each way, "" where it has none.
 
     `targets_allowed` are what it says that SimpleUpdate may name (some are patterns; nothing where it does not say),
-    `most_bytes` the largest image, None where it does not say.
+    `most_bytes` the largest image, None where it does not say. `maker` is whose BMC it is.
     """
 
     multipart: str = ""
@@ -42,6 +48,7 @@ class Offer:
     simple: str = ""
     targets_allowed: tuple[str, ...] = ()
     most_bytes: int | None = None
+    maker: Maker = Maker.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +59,7 @@ class Upload:
     itself, for SimpleUpdate alone. `on_progress` gets the bytes that are sent and those there are; `alive` is called
     before each piece and while the BMC is waited for, and may raise to cut the connection. `seconds` is the longest
     that it may take. A file of another `sha256`, if one is given, never gets there whole. `oem_parameters` are a part
-    of their own in a multipart form, as AMI's BMCs want it.
+    of their own in a multipart form, as AMI's BMCs want it, or where the BMC's maker wants them.
     """
 
     path: Path
@@ -85,6 +92,7 @@ def offer(at: Resources, service: Body) -> Offer:
         simple=simple.target if simple else "",
         targets_allowed=tuple(at.allowed(simple.body, "Targets")) if simple else (),
         most_bytes=most if isinstance(most, int) and not isinstance(most, bool) and most > 0 else None,
+        maker=makers.maker(at.get(ROOT), service),
     )
 
 
@@ -94,22 +102,21 @@ def way(url: str, offered: Offer, wanted: Upload) -> tuple[Transport, str]:
     Raises:
         BmcError: the BMC does not take it so, or not one of its size.
     """
-    ways = {
+    uris = {
         Transport.MULTIPART: offered.multipart,
         Transport.PUSH: offered.push,
         Transport.SIMPLE: offered.simple if wanted.url else "",
     }
-    chosen = wanted.transport
-    if chosen is Transport.AUTO:
-        chosen = next((each for each, uri in ways.items() if uri), Transport.MULTIPART)
-    if not ways[chosen]:
-        can = ", ".join(each for each, uri in ways.items() if uri) or "none that can be used"
+    open_to = ways(wanted.transport, wanted.path.name)
+    chosen = next((each for each in open_to if uris[each]), open_to[0])
+    if not uris[chosen]:
+        can = ", ".join(each for each, uri in uris.items() if uri) or "none that can be used"
         needs = "; for simple, set firmware_url" if offered.simple and not wanted.url else ""
         raise BmcError(f"{url} takes no image by {chosen}; it offers: {can}{needs}")
     size = wanted.path.stat().st_size if chosen is not Transport.SIMPLE and wanted.path.is_file() else 0
     if offered.most_bytes is not None and size > offered.most_bytes:
         raise BmcError(f"{wanted.path} has {size} bytes; {url} takes {offered.most_bytes} at most")
-    return chosen, ways[chosen]
+    return chosen, uris[chosen]
 
 
 def requests(at: Resources, way: Transport, uri: str, service: Body, wanted: Upload) -> tuple[Request, ...]:
@@ -118,39 +125,52 @@ def requests(at: Resources, way: Transport, uri: str, service: Body, wanted: Upl
     if way is not Transport.SIMPLE and uri.endswith(HPE_FORM):
         return (Request("POST", uri, {"sessionKey": "…", "parameters": dict(HPE_PARAMETERS), "file": file}),)
     if way is Transport.MULTIPART:
-        return (Request("POST", uri, {**_parts(service, wanted), "UpdateFile": file}),)
+        return (Request("POST", uri, {**_parts(at, service, wanted), "UpdateFile": file}),)
     if way is Transport.SIMPLE:
         return (Request("POST", uri, _fetched(at, service, wanted)),)
-    change = _announced(service, wanted)
-    first = (Request("PATCH", str(at.service("UpdateService")), change),) if change else ()
-    return (*first, Request("POST", uri, file))
+    change, settings = _announced(at, service, wanted), str(at.service("UpdateService"))
+    after = push_settings.released(change)
+    return (
+        *((Request("PATCH", settings, change),) if change else ()),
+        Request("POST", uri, file),
+        *((Request("PATCH", settings, after),) if after else ()),
+    )
 
 
 def multipart(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
     """Send the image with its parameters (DSP0266, multipart HTTP push)."""
     if uri.endswith(HPE_FORM):
         return _hpe(at, uri, wanted)
-    return _post(at, uri, streamed_post.multipart(wanted.path, _parts(service, wanted)), wanted)
+    with _unsent():
+        parts = _parts(at, service, wanted)
+    return _post(at, uri, streamed_post.multipart(wanted.path, parts), wanted)
 
 
 def push(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
     """Send the bare image; what it is for, and if by force, is a property of the service before."""
     if uri.endswith(HPE_FORM):
         return _hpe(at, uri, wanted)
-    if change := _announced(service, wanted):
-        wanted.alive()
-        try:
-            at.patch(str(at.service("UpdateService")), change, "what the next image is for")
-        except BmcError as error:
-            raise BmcRefused(f"nothing was sent: {error}") from error
-    return _post(at, uri, streamed_post.bare(wanted.path), wanted)
+    with _unsent():
+        settings = str(at.service("UpdateService"))
+        change = _announced(at, service, wanted)
+        if change:
+            wanted.alive()
+            _announce(at, settings, change)
+    try:
+        reply = _post(at, uri, streamed_post.bare(wanted.path), wanted)
+    except BmcError:
+        _release(at, settings, change)
+        raise
+    _release(at, settings, change)
+    return reply
 
 
 def simple(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
     """Have the BMC fetch the image."""
-    asked = _fetched(at, service, wanted)
+    with _unsent():
+        asked = _fetched(at, service, wanted)
     wanted.alive()  # after the last read, which may have taken long
-    return at.wire.ask_once("POST", uri, asked)
+    return _certain(at, at.wire.ask_once("POST", uri, asked))
 
 
 WAYS = {Transport.MULTIPART: multipart, Transport.PUSH: push, Transport.SIMPLE: simple}
@@ -176,7 +196,7 @@ def _post(
         reply = streamed_post.post(at.wire.exchange, uri, checked, {**at.wire.headers(), **(more or {})}, watch)
         at.wire.begin()  # the image had a time limit of its own
         if reply.status not in KEEP_METHOD:
-            return reply
+            return _certain(at, reply)
         try:
             uri = at.wire.own(urljoin(at.wire.url + uri, reply.headers.get("Location", "")), anywhere=True)
         except BmcError as error:
@@ -184,33 +204,105 @@ def _post(
     raise BmcRefused(f"{at.wire.url} points an image on more than {MOST_REDIRECTS} times; look at the BMC")
 
 
-def _parts(service: Body, wanted: Upload) -> dict[str, Body]:
+def _certain(at: Resources, reply: Reply) -> Reply:
+    """Return an answer, unless it says in one that the BMC took the image and that it did not."""
+    tells = reply.status in DONE and "Location" not in reply.headers  # one that names the task took it
+    wrong = upload_answer.contradicted(reply.body or {}) if tells else ""
+    if wrong:
+        raise BmcError(
+            f"{at.wire.url} answered {reply.status} to the image, and in its text an error: {printable(wrong)[:300]};"
+            " whether it took the image is unknown; look at its tasks and its inventory"
+        )
+    return reply
+
+
+def _parts(at: Resources, service: Body, wanted: Upload) -> dict[str, Body]:
     """Return what goes with the image in one form, part by part."""
-    said = service.get(f"MultipartHttpPushUri{APPLY}Support")
-    asked = {"UpdateParameters": {**_parameters(wanted), **_when(service, said)}}
-    return {**asked, "OemParameters": dict(wanted.oem_parameters)} if wanted.oem_parameters else asked
+    when = _when(service, service.get(f"MultipartHttpPushUri{APPLY}Support"))
+    oem = dict(wanted.oem_parameters)
+    if makers.maker({}, service) is Maker.SUPERMICRO:
+        told = supermicro_update.told(_named(at, wanted.targets), oem)
+        if told.oem:
+            targets: Body = {"Targets": list(told.targets)} if told.targets else {}
+            return {"UpdateParameters": {**_parameters(wanted), **targets, **when, "Oem": told.oem}}
+    asked = {"UpdateParameters": {**_parameters(wanted), **when}}
+    return {**asked, "OemParameters": oem} if oem else asked
 
 
-def _announced(service: Body, wanted: Upload) -> Body:
+def _named(at: Resources, targets: Sequence[str]) -> dict[str, Body]:
+    """Return the firmware of a BMC or BIOS as it is listed, by URI; of anything else nothing has to be read."""
+    listed = {uri: "/FirmwareInventory/" in uri and bool(supermicro_update.kind(uri)) for uri in targets}
+    return {uri: at.get(at.wire.own(uri)) if reads else {} for uri, reads in listed.items()}
+
+
+def _announced(at: Resources, service: Body, wanted: Upload) -> Body:
     """Return what the service must be told before a bare image; nothing where it needs nothing."""
-    change: Body = {}
-    if wanted.targets and "HttpPushUriTargets" in service:
-        change["HttpPushUriTargets"] = list(wanted.targets)
-    options = service.get("HttpPushUriOptions")
-    if isinstance(options, Mapping) and "ForceUpdate" in options and options["ForceUpdate"] is not wanted.force:
-        change["HttpPushUriOptions"] = {"ForceUpdate": wanted.force}
-    return change
+    if push_settings.reserved(service, wanted.targets):
+        raise BmcRefused(
+            f"another client of {at.wire.url} has reserved its HttpPushUriTargets; wait until it is"
+            " done, or set HttpPushUriTargetsBusy to false there if nobody is at it"
+        )
+    return push_settings.announced(service, wanted.targets, force=wanted.force)
+
+
+def _announce(at: Resources, settings: str, change: Body) -> None:
+    """Tell the service what the next image is for, and read whether it will do so: it may have said yes alone."""
+    at.patch(settings, change, "what the next image is for")
+    try:
+        lost = push_settings.ignored(at.get(settings), change)
+    except BmcError:
+        _release(at, settings, change)
+        raise
+    if lost:
+        _release(at, settings, change)
+        raise BmcRefused(f"{at.wire.url} took {lost} and does not show it, so the image could go elsewhere")
+
+
+def _release(at: Resources, settings: str, change: Body) -> None:
+    """Give targets back that were marked as ours; a BMC that restarts forgets them, or still has ours."""
+    if after := push_settings.released(change):
+        with contextlib.suppress(BmcError):
+            at.patch(settings, after, "that the next image is not ours")
+
+
+@contextlib.contextmanager
+def _unsent() -> Iterator[None]:
+    """Say of whatever goes wrong before the image that nothing was sent."""
+    try:
+        yield
+    except BmcError as error:
+        raise BmcRefused(f"nothing was sent: {error}") from error
 
 
 def _fetched(at: Resources, service: Body, wanted: Upload) -> Body:
     """Return what tells a BMC where it fetches the image."""
     action = at.actions(service)[SIMPLE].body
-    body = {"ImageURI": wanted.url, **_parameters(wanted), **_when(service, action.get(f"{APPLY}Support"))}
+    dpu = any(map(makers.is_dpu_os, wanted.targets))
+    if dpu:
+        _rshim(at)
+    url = wanted.url.partition("://")[2] if dpu else wanted.url  # a BlueField's wants host and path alone
+    body = {"ImageURI": url, **_parameters(wanted), **_when(service, action.get(f"{APPLY}Support"))}
     allowed = at.allowed(action, "TransferProtocol")
     scheme = wanted.url.partition(":")[0].upper()
     if not allowed or scheme in allowed:
         body["TransferProtocol"] = scheme
     return body
+
+
+def _rshim(at: Resources) -> None:
+    """Raise BmcRefused where a BlueField's BMC says that it has no rshim, over which it installs a BFB."""
+    said: list[object] = []
+    with contextlib.suppress(BmcError):  # older ones have none of it, and install all the same
+        managers = at.service("Managers")
+        for manager in at.members(managers) if managers else ():
+            where = at.link(at.find(manager), "Oem", "Nvidia")
+            shim = (at.find(where) or {}).get("BmcRShim")
+            said.append(shim.get("BmcRShimEnabled") if isinstance(shim, Mapping) else None)
+    if False in said:
+        raise BmcRefused(
+            f"{at.wire.url} has no rshim (BmcRShimEnabled is false); stop rshim on the host, and switch the BMC's on,"
+            f" or use {makers.TOOLS[Maker.BLUEFIELD]}"
+        )
 
 
 def _parameters(wanted: Upload) -> Body:

@@ -13,6 +13,7 @@ from fleet_runner.core.firmware.catalogue import Catalogue, Component, Image
 from fleet_runner.core.firmware.excluded import WITHHELD, is_adapter
 from fleet_runner.core.firmware.flash import Flash
 from fleet_runner.core.firmware.inventory import Entry
+from fleet_runner.core.firmware.makers import Maker, advice
 from fleet_runner.core.firmware.matching import match
 from fleet_runner.core.firmware.steps import Aim, Step, listed, step, steps
 from fleet_runner.core.firmware.upgrade_path import installs, way
@@ -47,18 +48,20 @@ class Stay(NamedTuple):
     sentence: str
 
 
-def plan(
+def plan(  # noqa: PLR0913  what is known of one node, most of it by name
     catalogue: Catalogue,
     entries: Mapping[str, Entry],
     *,
     boards: Collection[str] = (),
     failed: Mapping[str, frozenset[str]] | None = None,
     customer: bool = False,
+    maker: Maker = Maker.UNKNOWN,
 ) -> Plan:
     """Return what brings every entry to its target. `boards` are the models that the BMC tells.
 
     `failed` are versions by entry id that were tried as often as they may be: none of them is tried again. The
-    network adapters of a node that its `customer` manages are left alone.
+    network adapters of a node that its `customer` manages are left alone. Whose BMC it is, `maker`, says with which
+    tool to do what is not done here.
     """
     found = match(catalogue, entries)
     aims = []
@@ -73,10 +76,16 @@ def plan(
             images = way(row, entry.version, shunned)
             aims.append(Aim(index, row, entry, entry.version, images or ()))
             if images is None and not row.brought_by:
-                stays.append(_stay(row, entry, shunned))
+                stays.append(_stay(row, entry, shunned, maker))
     wanted, beside = steps(aims)
     stays += _left_behind(aims, {name for each in wanted for name in each.along})
-    refused = (*_wrong_board(catalogue, boards), *found.troubles, *_said(stays, REFUSED), *_fixed(aims), *beside)
+    refused = (
+        *_wrong_board(catalogue, boards),
+        *found.troubles,
+        *_said(stays, REFUSED),
+        *_fixed(aims, maker),
+        *beside,
+    )
     given_up = _said(stays, GIVEN_UP)
     return Plan(
         steps=() if refused or given_up else wanted,
@@ -131,14 +140,14 @@ def _back(row: Component, flash: Flash, entry: Entry) -> tuple[Image, ...]:
     return next(((images[version],) for version in legal if version in images), ())
 
 
-def _stay(row: Component, entry: Entry, shunned: frozenset[str]) -> Stay:
+def _stay(row: Component, entry: Entry, shunned: frozenset[str], maker: Maker = Maker.UNKNOWN) -> Stay:
     """Say of an entry that no image leads to its target why that is so, and what it means."""
     lacking = bool(row.images) and way(row, entry.version) is None
     why = f"no image leads from there to {row.target}"
     if row.brought_by:
         why = f"only {row.brought_by} brings it, of which no image is to be sent"
     elif not row.images:
-        why = f"the catalogue has no image of {row.target}"
+        why = f"the catalogue has no image of {row.target}{advice(maker, row.name, entry)}"
     elif not lacking:
         why = f"{' and '.join(sorted(shunned))} failed as often as it may be tried"
     if entry.version in row.accepted:
@@ -165,11 +174,12 @@ def _said(stays: Sequence[Stay], kind: str) -> tuple[str, ...]:
     return tuple(stay.sentence for stay in stays if stay.kind == kind)
 
 
-def _fixed(aims: Sequence[Aim]) -> tuple[str, ...]:
+def _fixed(aims: Sequence[Aim], maker: Maker) -> tuple[str, ...]:
     """Name the entries that have to change, and that the BMC says cannot be updated."""
     return tuple(
         f"{aim.entry.id} ({aim.row.name}) is at {aim.version}, expected {aim.row.target},"
         " and the BMC says that it cannot be updated; if another component brings it, name that in brought_by"
+        f"{advice(maker, aim.row.name, aim.entry)}"
         for aim in aims
         if aim.images and aim.entry.updateable is False
     )

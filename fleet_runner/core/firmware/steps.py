@@ -1,5 +1,6 @@
 """The requests of a plan: which entries one image is sent for, what it is to change, and in which order they go."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -8,6 +9,9 @@ from fleet_runner.core.firmware.catalogue import Activate, Component, Image, Pow
 from fleet_runner.core.firmware.excluded import WITHHELD
 from fleet_runner.core.firmware.inventory import Entry
 from fleet_runner.core.firmware.matching import numbered
+
+_BMC = re.compile(r"(?:Host|FW_)?BMC(?:_0|_Firmware)?", re.IGNORECASE)
+"""Ids of the BMC's own firmware, which makers want updated before the BIOS and the rest, as it writes all of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +55,9 @@ class Aim:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """Return what sorts aims: by order; then those with the longest way, whose last images others share."""
-        return (self.row.order, -len(self.images), self.index, numbered(self.entry.id))
+        """Return what sorts aims: by order; the BMC first; then the longest way, whose last images others share."""
+        later = _BMC.fullmatch(self.entry.id) is None
+        return (self.row.order, later, -len(self.images), self.index, numbered(self.entry.id))
 
     @property
     def wide(self) -> bool:

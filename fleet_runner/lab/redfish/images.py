@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.checks.parsers import pldm_package
+from fleet_runner.core.firmware import pldm_package
 
 MAGIC = "fleet-lab-image"
 HEAD_BYTES = 262_144
@@ -82,7 +82,7 @@ def _package(head: bytes, size: int) -> Image | None:
         package = pldm_package.parse(head[: pldm_package.MOST_BYTES], size)
     except EvidenceError:
         return None
-    return Image({}, numbered={component.identifier: component.version for component in package.components})
+    return Image({}, numbered={component.identifier: component.version for component in package.given})
 
 
 def _number(software_id: str) -> int:

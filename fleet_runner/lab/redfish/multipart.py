@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from fleet_runner.lab.redfish.images import HEAD_BYTES
 
 MOST_PART_BYTES = 262_144
+MOST_PARTS = 100
 FILES = frozenset({"UpdateFile", "file"})
 """What the part with the image is called by DMTF, and by HPE."""
 
-NAME = re.compile(rb'name="?([^";\r\n]+)"?', re.IGNORECASE)
+NAME = re.compile(rb'(?<!file)name="?([^";\r\n]+)"?', re.IGNORECASE)
+FILE_NAME = re.compile(rb'filename="?([^";\r\n]+)"?', re.IGNORECASE)
 BOUNDARY = re.compile(r'boundary="?([^";,]+)"?', re.IGNORECASE)
 
 
@@ -33,10 +35,27 @@ class File:
 
 @dataclass(slots=True)
 class Parts:
-    """What a multipart body held: small parts by name, and the image where it had one."""
+    """What a multipart body held: small parts by name, and the image where it had one, with the name of its file.
+
+    `names` are those of the parts in the order in which they came, `files` those of parts with the name of a file.
+    """
 
     small: dict[str, bytes] = field(default_factory=dict)
     file: File | None = None
+    names: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    file_name: str = ""
+
+    def begin(self, head: bytes) -> str:
+        """Take note of a part's head, and return the part's name."""
+        found, file = NAME.search(head), FILE_NAME.search(head)
+        name = found[1].decode("utf-8", "replace") if found else ""
+        if name not in self.names:
+            self.names = [*self.names, name][:MOST_PARTS]
+        if file:
+            self.files = [*self.files, name][:MOST_PARTS]
+            self.file_name = file[1].decode("utf-8", "replace")
+        return name
 
     def add(self, name: str, chunk: bytes) -> None:
         """Take note of the next bytes of a part."""
@@ -76,6 +95,5 @@ async def parse(chunks: AsyncIterator[bytes], between: bytes) -> Parts | None:
             if name is not None:
                 parts.add(name, rest[:at])
             if not ended:
-                found = NAME.search(following[:end])
-                name, rest = found[1].decode("utf-8", "replace") if found else "", following[end + 4 :]
+                name, rest = parts.begin(following[:end]), following[end + 4 :]
     return parts if ended else None

@@ -1,14 +1,15 @@
 """What a client offers for an update: an image, the entries it is meant for, and whether it may go backwards."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from fleet_runner.lab.redfish import images, multipart
+from fleet_runner.lab.redfish import images, multipart, upload_quirks
 from fleet_runner.lab.redfish.multipart import File
 from fleet_runner.lab.redfish.trees import Tree, clean
+from fleet_runner.lab.redfish.upload_quirks import Faults
 from fleet_runner.lab.redfish.wire import Refused, Request
 
 NOT_RUNNING = ("Backup_*", "Golden_*", "Staging_*", "Previous-*", "Capsule_*")
@@ -27,19 +28,20 @@ class UpdateRequest:
     oem: Mapping[str, Any] | None = None
 
 
-async def receive(request: Request, service: Mapping[str, Any]) -> UpdateRequest:
-    """Read an image from a request, bare or as multipart, without keeping it."""
+async def receive(request: Request, service: Mapping[str, Any], faults: Faults) -> UpdateRequest:
+    """Read an image from a request, bare or as multipart, without keeping it; `faults` are those of the upload."""
+    upload_quirks.head(faults, request)
     most = service.get("MaxImageSizeBytes")
     if isinstance(most, int) and (request.sending.length or 0) > most + multipart.MOST_PART_BYTES:
         raise Refused(413, f"the image is longer than MaxImageSizeBytes, {most}", "PayloadTooLarge")
     between = multipart.boundary(request.headers.get("content-type", ""))
     if between is None:
         file = File()
-        async for chunk in request.sending.chunks():
+        async for chunk in _read(request, faults):
             file.add(chunk)
         options = service.get("HttpPushUriOptions") or {}
         return UpdateRequest(file, tuple(service.get("HttpPushUriTargets") or ()), bool(options.get("ForceUpdate")))
-    parts = await multipart.parse(request.sending.chunks(), between)
+    parts = await multipart.parse(_read(request, faults), between)
     if parts is None:
         raise Refused(400, "the multipart body does not end", "MalformedMultipart")
     if parts.file is None:
@@ -49,8 +51,20 @@ async def receive(request: Request, service: Mapping[str, Any]) -> UpdateRequest
     if "UpdateParameters" not in parts.small:
         raise Refused(400, "the part UpdateParameters is missing", "ActionParameterMissing")
     said = _parameters(parts.small, "UpdateParameters")
+    upload_quirks.form(faults, parts, said)
     oem = _parameters(parts.small, "OemParameters") if "OemParameters" in parts.small else None
     return UpdateRequest(parts.file, targets_of(said), bool(said.get("ForceUpdate")), oem)
+
+
+async def _read(request: Request, faults: Faults) -> AsyncIterator[bytes]:
+    """Give a request's body, or of it what a fault lets be read."""
+    most = int(faults["reads_part"]["bytes"]) if "reads_part" in faults else None
+    read = 0
+    async for chunk in request.sending.chunks():
+        read += len(chunk)
+        if most is not None and read > most:
+            raise Refused(400, f"the image ends after {most} bytes", "InvalidImage")
+        yield chunk
 
 
 def typed(wish: UpdateRequest, entries: Iterable[str], image_types: Mapping[str, str]) -> None:
@@ -95,11 +109,11 @@ def targets_of(said: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def address_of(said: Mapping[str, Any]) -> str:
-    """Return the ImageURI of a request."""
-    url = said.get("ImageURI")
+    """Return the ImageURI of a request, with the protocol that stands beside it where it has no scheme."""
+    url, protocol = said.get("ImageURI"), said.get("TransferProtocol")
     if not isinstance(url, str):
         raise Refused(400, "ImageURI is missing", "ActionParameterMissing")
-    return url
+    return f"{protocol.lower()}://{url}" if "://" not in url and isinstance(protocol, str) else url
 
 
 def any_like(versions: Mapping[str, str], glob: str) -> bool:

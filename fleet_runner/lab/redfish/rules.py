@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from fleet_runner.core.base.errors import FleetError
+from fleet_runner.lab.redfish.upload_quirks import QUIRKS
 
 Options = Mapping[str, Any]
 
@@ -36,6 +37,7 @@ class Fault:
 
 
 FAULTS: Mapping[str, Fault] = {
+    **{name: Fault(("upload",), quirk.options, quirk.sentence) for name, quirk in QUIRKS.items()},
     "answer": Fault(("request",), {"status": 503, "message": "the service is busy"}, "answers with a status instead"),
     "drop": Fault(("request",), {}, "closes the connection without an answer"),
     "delay": Fault(("request",), {"seconds": 1.0}, "takes its time to answer"),

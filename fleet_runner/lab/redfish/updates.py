@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from fleet_runner.lab.redfish import offers
+from fleet_runner.lab.redfish import offers, upload_quirks
 from fleet_runner.lab.redfish.chip import Chip
 from fleet_runner.lab.redfish.fetch import FetchError, fetch
 from fleet_runner.lab.redfish.firmware import Firmware
@@ -62,10 +62,11 @@ class Updates:
                 raise Dropped
             self._refuse(faults)
             self._one_at_a_time()
-            wish = await offers.receive(request, service)
+            wish = await offers.receive(request, service, faults)
             self._chip.emit("upload_done", bytes=wish.file.size, sha256=wish.file.digest.hexdigest())
             multipart = request.uri == str(service.get("MultipartHttpPushUri")).rstrip("/")
-            return self._take(wish, self._chip.habits.image_types if multipart else {})
+            reply = self._take(wish, self._chip.habits.image_types if multipart else {})
+            return upload_quirks.answered(faults, reply, self.all[-1].task)
         except Cut:
             self._chip.emit("upload_cut", uri=request.uri)
             raise
@@ -83,6 +84,8 @@ class Updates:
             if "drop_before_body" in faults:
                 raise Dropped
             self._refuse(faults)
+            upload_quirks.head(faults, request)
+            upload_quirks.fetched(faults, said)
             self._one_at_a_time()
         except Refused as refused:
             self._say_refused(refused)

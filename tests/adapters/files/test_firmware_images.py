@@ -203,6 +203,25 @@ def test_versions_are_the_same_however_they_are_written(
     assert (told(tmp_path, image, {"X": inventory}, {"X": "0x20"}) == "") is same
 
 
+def test_a_package_whose_images_were_changed_is_said(tmp_path: Path) -> None:
+    """Somebody took the SHA-256 of a damaged file into the catalogue; its own checksum still tells (DSP0267 1.3)."""
+    whole = bytearray(package(HGX, revision=4))
+    sound = put(tmp_path, bytes(whole))
+    wanted = {"HGX_FW_GPU_SXM_1": "96.00.89.00.01"}
+    assert told(tmp_path, sound, wanted, IDS) == told(tmp_path, sound, wanted, IDS) == ""
+    whole[-1] ^= 1
+    assert "a PLDM package whose images have the checksum" in told(tmp_path, put(tmp_path, bytes(whole)), wanted, IDS)
+
+
+def test_a_component_that_no_device_is_given_is_not_brought(tmp_path: Path) -> None:
+    """It stands in the table, and the BMC would send it to nothing."""
+    image = put(tmp_path, package(HGX, devices=0))
+    assert "is a PLDM package for nothing, expected 0x0020" in told(
+        tmp_path, image, {"HGX_FW_GPU_SXM_1": "96.00.89.00.01"}, IDS
+    )
+    assert "expected some component, which X is" in told(tmp_path, image, {"X": "96.00.89.00.01"}, {})
+
+
 @given(end=st.integers(16, 200))
 def test_a_package_that_was_cut_short_is_said(tmp_path_factory: pytest.TempPathFactory, end: int) -> None:
     """Even if somebody took the checksum of what was left."""

@@ -59,6 +59,7 @@ class Replay(ThreadingHTTPServer):
         )
         self.answer: tuple[int, Any, dict[str, str]] = (202, None, {})  # what an image is answered
         self.expands = False
+        self.forgets = False  # takes a change of the UpdateService, and does nothing
         self.broken: dict[str, Callable[[_Handler], object]] = {}  # what a request meets in place of an answer
         self.switched: Callable[[str], int] | None = None  # what a power action does, and the status it returns
 
@@ -73,6 +74,14 @@ class Replay(ThreadingHTTPServer):
     def said(self, method: str) -> list[tuple[str, Any]]:
         """Return the URIs and bodies of the requests of one method, the login aside."""
         return [(uri, body) for verb, uri, body, _ in self.asked if verb == method and not uri.endswith("/Sessions")]
+
+
+def merged(body: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    """Return a resource after a PATCH."""
+    under = {
+        key: merged(body[key], value) for key, value in change.items() if isinstance(value, dict) and key in body
+    }
+    return {**body, **change, **under}
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -113,6 +122,8 @@ class _Handler(BaseHTTPRequestHandler):
             members = [self.server.tree[member["@odata.id"]] for member in self.server.tree[plain]["Members"]]
             body = {**self.server.tree[plain], "Members": members}
         if self.command != "GET":
+            if self.command == "PATCH" and self.path.endswith("/UpdateService") and not self.server.forgets:
+                self.server.tree[self.path] = merged(self.server.tree[self.path], sent)
             switched = self.server.switched if sent and "ResetType" in sent else None
             return self._send(switched(sent["ResetType"]) if switched else 204, None)
         return self._send(200, body) if body is not None else self._send(404, {"error": {"message": "none"}})

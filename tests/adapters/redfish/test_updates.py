@@ -87,7 +87,7 @@ def test_a_dgx_takes_its_image_at_its_multipart_uri_and_a_supermicro_is_told_whe
     for name, when in (("dgx_h100", {}), ("supermicro_hgx_h100", {"@Redfish.OperationApplyTime": "Immediate"})):
         with replayed(captured(samples, name)) as server, talk(server) as bmc:
             updates = Updates(bmc)
-            uri = next(iter(updates.inventory()))
+            uri = next(uri for uri in updates.inventory() if "HGX_FW_FPGA" in uri)
             updates.send(Upload(image, targets=(uri,)))
             [came] = server.images
         assert came.uri == MULTIPART

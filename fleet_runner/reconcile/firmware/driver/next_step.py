@@ -50,9 +50,14 @@ def begin(visit: Visit) -> Report | None:
 def plan(visit: Visit) -> Plan:
     """Plan from the newest look and from what failed before."""
     given_up = failed(visit.flashes())
-    boards = visit.looks.updates.boards()
+    updates, means = visit.looks.updates, visit.means
     return planner.plan(
-        visit.means.catalogue, visit.looks.entries, boards=boards, failed=given_up, customer=visit.means.customer
+        means.catalogue,
+        visit.looks.entries,
+        boards=updates.boards(),
+        failed=given_up,
+        customer=means.customer,
+        maker=updates.offer().maker,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fleet_runner.adapters.files import firmware_images, firmware_urls
 from fleet_runner.adapters.redfish.updates import Offer, Upload
 from fleet_runner.core.base.errors import BmcError, BmcRefused, ImageError
+from fleet_runner.core.firmware import unsupported
 from fleet_runner.core.firmware.catalogue import Transport
 from fleet_runner.core.firmware.flash import Flash, Phase
 from fleet_runner.core.firmware.planner import Step
@@ -43,6 +44,8 @@ def check(visit: Visit, step: Step) -> tuple[Transport, str]:
     if offer.most_bytes is not None and size > offer.most_bytes:
         raise ImageError(f"{step.image.file} has {size} bytes, and the BMC takes at most {offer.most_bytes}")
     way, uri = _way(offer, step, visit.means.url)
+    if why := unsupported.refusal(offer.maker, step.image.file, step.uris, way):
+        raise ImageError(why)
     if way is Transport.SIMPLE:
         fetched = upload(visit, step)
         firmware_urls.check(fetched.url, step.image.sha256, size, visit.alive if visit.lease else _at_ease)
@@ -99,7 +102,7 @@ def _way(offer: Offer, step: Step, url: str) -> tuple[Transport, str]:
         Transport.PUSH: offer.push,
         Transport.SIMPLE: offer.simple if url else "",
     }
-    wanted = tuple(ways) if step.transport is Transport.AUTO else (step.transport,)
+    wanted = unsupported.ways(step.transport, step.image.file)
     for way in wanted:
         if ways[way]:
             return way, ways[way]

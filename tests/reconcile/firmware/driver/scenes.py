@@ -78,6 +78,17 @@ SUPERMICRO = (
 )  # fmt: skip
 """A Supermicro SYS-821GE-TNHR."""
 
+GB200 = (
+    Part("BMC", "FW_BMC_0", "none", 10),
+    Part("ERoT", "FW_ERoT_BMC_0", "ac_drain", 25),
+    *(Part(f"HGX {name}", f"HGX_{glob}", "host_reset", 30, bundle="hgx") for name, glob in (
+        ("HMC", "FW_BMC_0"), ("ERoT", "FW_ERoT_*"), ("CPLD", "FW_CPLD_0"), ("InfoROM", "InfoROM_GPU_*"),
+    )),
+    Part("adapter", "CX7_0", "host_reset", 40),
+    Part("CPLD", "FW_CPLD_[01]", "ac_drain", 90),
+)  # fmt: skip
+"""A compute tray of a GB200 NVL72."""
+
 
 OLD = "0.9"
 """A version that every entry begins with, unless a test says otherwise."""

@@ -1,6 +1,8 @@
 """Captured machines in full: every component that can be updated, from mixed versions to its pin, in order."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +13,15 @@ from tests.reconcile.firmware.driver import scenes, witness
 from tests.reconcile.firmware.driver.scenes import Part, Scene
 from tests.reconcile.firmware.driver.stage import Kill, Played, Stage
 
-MACHINES = {"dgx_h100": scenes.DGX, "supermicro_hgx_h100": scenes.SUPERMICRO}
+MACHINES = {"dgx_h100": scenes.DGX, "nvidia_gb200": scenes.GB200, "supermicro_hgx_h100": scenes.SUPERMICRO}
+
+STRICT = {
+    "nvidia_gb200": [{"what": {"known_parameters": {"names": "Targets @Redfish.OperationApplyTime"}}}],
+    "supermicro_hgx_h100": [
+        {"what": rule} for rule in ("resource_targets", "wants_oem", "known_oem", "wants_apply_time")
+    ],
+}
+"""What the maker's BMC wants of every image."""
 
 KILLS = {
     "undisturbed": (),
@@ -36,16 +46,18 @@ def mixed(tree: Tree, parts: tuple[Part, ...]) -> dict[str, str]:
     return old
 
 
-def play(tree: Tree, parts: tuple[Part, ...], folder: Path, kills: tuple[Kill, ...]) -> tuple[Scene, Played]:
+def play(
+    tree: Tree, parts: tuple[Part, ...], folder: Path, kills: tuple[Kill, ...], rules: Sequence[Any] = ()
+) -> tuple[Scene, Played]:
     scene = scenes.scene(folder / "images", parts, scenes.entries(tree, parts), mixed(tree, parts), size=300_000)
-    return scene, Stage(scene, folder / "node", folder, kills=kills).play(tree)
+    return scene, Stage(scene, folder / "node", folder, rules, kills).play(tree)
 
 
 @pytest.mark.parametrize("kills", ["undisturbed", pytest.param("killed", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_captured_machine_comes_to_its_pins_in_order(name: str, kills: str, samples: Path, tmp_path: Path) -> None:
     tree, parts = machine(name, samples)
-    scene, played = play(tree, parts, tmp_path, KILLS[kills])
+    scene, played = play(tree, parts, tmp_path, KILLS[kills], STRICT.get(name, ()))
     assert played.report["state"] == "done", played.report["message"]
     assert [*witness.crimes(played), *witness.untrue(played, scene.pins)] == []
     assert {entry: played.versions[entry] for entry in scene.pins} == {

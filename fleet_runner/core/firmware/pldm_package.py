@@ -1,6 +1,6 @@
 """The header of a PLDM firmware package (DMTF DSP0267, 1.0 to 1.3): for which devices it is, and what it brings them.
 
-The images that follow the header are not looked at; all numbers are little-endian.
+The images that follow the header are not looked at here; all numbers are little-endian.
 """
 
 from dataclasses import dataclass
@@ -50,12 +50,25 @@ class ComponentImage:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """What a package says of itself. `revision` is that of its header's format: 1 is DSP0267 1.0."""
+    """What a package says of itself. `revision` is that of its header's format: 1 is DSP0267 1.0.
+
+    `downstream` counts the devices behind others that it is for, too. `payload_crc32` is that of all bytes after the
+    header's `header_bytes`; None before DSP0267 1.3, which brought it.
+    """
 
     revision: int
     version: str
     devices: tuple[Device, ...]
     components: tuple[ComponentImage, ...]
+    downstream: int = 0
+    header_bytes: int = 0
+    payload_crc32: int | None = None
+
+    @property
+    def given(self) -> tuple[ComponentImage, ...]:
+        """Return the components that some device is given; all where devices behind others may be given any."""
+        named = {index for device in self.devices for index in device.components}
+        return tuple(each for index, each in enumerate(self.components) if self.downstream or index in named)
 
 
 class _Reader:
@@ -88,12 +101,14 @@ def parse(data: bytes, size: int) -> Package:
     whole = _Reader(data)
     revision = REVISIONS[whole.take(16)]
     whole.take(1)
-    reader = _Reader(data[: whole.number(2)])
+    header_bytes = whole.number(2)
+    reader = _Reader(data[:header_bytes])
     reader.take(19 + RELEASED)
     bits = reader.number(2)
     version = _text(reader, *reader.take(2))
     devices = [_device(reader, bits, revision) for _ in range(reader.number(1))]
-    for _ in range(reader.number(1) if revision >= DOWNSTREAM else 0):
+    downstream = reader.number(1) if revision >= DOWNSTREAM else 0
+    for _ in range(downstream):
         _record(reader)
     components = tuple(_component(reader, revision) for _ in range(reader.number(2)))
     _check(reader)
@@ -101,7 +116,12 @@ def parse(data: bytes, size: int) -> Package:
         raise EvidenceError(
             f"the PLDM package has {size} bytes, and {beyond[0].version} ends beyond; was it cut short?"
         )
-    return Package(revision, version, tuple(devices), components)
+    if within := [each for each in components if each.size and each.offset < header_bytes]:
+        raise EvidenceError(
+            f"the PLDM package's header has {header_bytes} bytes, and {within[0].version} begins in it"
+        )
+    payload_crc32 = reader.number(4) if revision >= MANIFEST else None
+    return Package(revision, version, tuple(devices), components, downstream, header_bytes, payload_crc32)
 
 
 def _device(reader: _Reader, bits: int, revision: int) -> Device:

@@ -1,12 +1,15 @@
 """PLDM firmware packages, of every revision and of none."""
 
+import struct
+from zlib import crc32
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.checks.parsers import pldm_package
-from fleet_runner.core.checks.parsers.pldm_package import ComponentImage, Device
+from fleet_runner.core.firmware import pldm_package
+from fleet_runner.core.firmware.pldm_package import ComponentImage, Device
 from tests.pldm import ENCODINGS, UUIDS, Part, header_size, package
 
 VERSIONS = st.text("0123456789.abcXYZ_-", min_size=1, max_size=40).filter(lambda text: text == text.strip())
@@ -87,3 +90,34 @@ def test_another_file_is_no_package(data: bytes) -> None:
     assert not pldm_package.is_package(data)
     with pytest.raises(EvidenceError, match="does not begin as a PLDM package"):
         pldm_package.parse(data, len(data))
+
+
+@pytest.mark.parametrize("revision", sorted(UUIDS))
+def test_the_checksum_of_the_images_is_told_where_the_format_has_one(revision: int) -> None:
+    """DSP0267 1.3 brought it; it is of every byte after the header."""
+    whole = EXAMPLE[revision]
+    found = pldm_package.parse(whole, len(whole))
+    assert found.header_bytes == header_size(whole)
+    assert found.payload_crc32 == (crc32(whole[found.header_bytes :]) if revision == 4 else None)
+    assert found.downstream == (0 if revision == 1 else 1)
+
+
+def test_an_image_that_begins_within_the_header_is_said() -> None:
+    """It would be the header's own bytes that a device is given."""
+    whole = bytearray(package([Part(0x20, "96.00")]))
+    at = whole.index(struct.pack("<II", header_size(bytes(whole)), len(b"firmware")))
+    struct.pack_into("<I", whole, at, 3)
+    struct.pack_into("<I", whole, header_size(bytes(whole)) - 4, crc32(whole[: header_size(bytes(whole)) - 4]))
+    with pytest.raises(EvidenceError, match=r"and 96\.00 begins in it"):
+        pldm_package.parse(bytes(whole), len(whole))
+
+
+def test_only_components_that_some_device_is_given_are_brought() -> None:
+    """A table may hold more than any record names; what devices behind others are given is not looked into."""
+    parts = [Part(0x20, "96.00"), Part(0x10, "HGX-22")]
+    none = pldm_package.parse(package(parts, devices=0), 10_000)
+    assert (len(none.components), none.given) == (2, ())
+    some = pldm_package.parse(EXAMPLE[1], 10_000)
+    assert some.given == some.components
+    behind = pldm_package.parse(package(parts, revision=2, devices=0), 10_000)
+    assert behind.given == behind.components
