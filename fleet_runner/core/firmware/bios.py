@@ -24,13 +24,15 @@ SHOWN = 3
 class Seen:
     """What a BMC says: the settings in force, those that wait for a reset, and its registry, {} where it has none.
 
-    `dependencies` are the registry's, of what a setting makes of others.
+    `dependencies` are the registry's, of what a setting makes of others; `said` is what the BMC complains of
+    since the host took settings up the last time.
     """
 
     attributes: Mapping[str, Any]
     pending: Mapping[str, Any] = field(default_factory=dict[str, Any])
     registry: Mapping[str, Row] = field(default_factory=dict[str, Row])
     dependencies: Sequence[Row] = ()
+    said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,8 @@ class Plan:
     """What is still to be done. With anything `refused`, nothing of it may be sent.
 
     `changes` are to be sent and `waiting` need only a reset, both in the BMC's own types; `settled` are in force and
-    stay so. `wrong` are those of all that are not in force, with what is in force instead.
+    stay so. `wrong` are those of all that are not in force, with what is in force instead. `said` is
+    what the BMC complains of.
     """
 
     changes: Mapping[str, Value] = field(default_factory=dict[str, Value])
@@ -47,6 +50,7 @@ class Plan:
     wrong: Mapping[str, Any] = field(default_factory=dict[str, Any])
     refused: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
 
 
 def read(profile: Mapping[str, Any]) -> dict[str, Value]:
@@ -105,7 +109,8 @@ def plan(wanted: Mapping[str, Value], seen: Seen) -> Plan:
                 refused.append(f"{name}: found {shown(value)}, expected {unfit}")
     then = {**seen.attributes, **seen.pending, **changes}
     refused += [f"{name}: {why}" for name in changes if (why := locked(name, seen.dependencies, then))]
-    return Plan(changes, waiting, tuple(settled), wrong, tuple(refused), _others(wanted, seen.pending))
+    notes = _others(wanted, seen.pending)
+    return Plan(changes, waiting, tuple(settled), wrong, tuple(refused), notes, seen.said)
 
 
 def told(attributes: Mapping[str, Value]) -> str:

@@ -1,13 +1,21 @@
-"""BIOS settings: wished at the settings object, checked against the registry, applied when the host starts."""
+"""BIOS settings: wished at the settings object, checked against the registry, applied when the host starts.
 
+A Dell applies what a job carries, and nothing else; HPE tells afterwards what became of them.
+"""
+
+import asyncio
+import time
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
+from fleet_runner.lab.redfish.bios_jobs import BiosJobs
 from fleet_runner.lab.redfish.chip import Chip
 from fleet_runner.lab.redfish.tasks import moment
-from fleet_runner.lab.redfish.trees import Body, Tree, clean
-from fleet_runner.lab.redfish.wire import Refused
+from fleet_runner.lab.redfish.trees import ROOT, Body, Tree, clean
+from fleet_runner.lab.redfish.wire import Refused, Reply
+
+APPLY = "@Redfish.SettingsApplyTime"
 
 
 class Bios:
@@ -20,19 +28,30 @@ class Bios:
         self.running: dict[str, Any] = dict(chip.tree.get(uri)["Attributes"])
         self.pending: dict[str, Any] = {}
         self.registry = registry(chip.tree, str(chip.tree.get(uri).get("AttributeRegistry") or ""))
+        self.jobs = BiosJobs(chip, self.settings)
         self._defaults = False
         self._applied: float | None = None
+        self._ignored: list[str] = []
 
-    def set(self, said: Mapping[str, Any]) -> None:
+    def set(self, said: Mapping[str, Any]) -> Reply:
         """Take wishes, all or none; raise Refused for what the registry does not allow."""
+        scheduled = self._scheduled(said.get(APPLY))
         wishes = said.get("Attributes")
         if not isinstance(wishes, dict):
             raise Refused(400, "only Attributes can be changed here", "PropertyMissing")
         for name, value in wishes.items():
             if trouble := self._trouble(name, value):
                 raise Refused(400, trouble[1], trouble[0])
+        self.jobs.refuse_another()
+        now = {**self.running, **self.pending}
+        fresh = {name: value for name, value in wishes.items() if name not in now or now[name] != value}
         self._chip.emit("bios_set", attributes=dict(wishes))
-        self.pending |= wishes
+        if not self.jobs.uri:
+            self.pending |= wishes
+            return Reply(204)
+        self.pending |= fresh
+        # dsx-ai-factory/libredfish 97: what waits already is taken once more, and no job is made for it.
+        return self.jobs.schedule(time.time()) if scheduled and fresh else Reply(200, {})
 
     def reset(self) -> None:
         """Wish for the registry's defaults at the next start."""
@@ -45,25 +64,62 @@ class Bios:
             self.pending = {**given, **self.pending}
         if not self.pending:
             return
+        if not self.jobs.uri:
+            self._take(now)
+        elif self.jobs.open:
+            self._chip.spawn(self._carry_out())
+
+    async def _carry_out(self) -> None:
+        """Apply what waits as the Lifecycle Controller does: while the host is on its way up, and after a while."""
+        self.jobs.say("Running", "Job in progress.", 1)
+        await asyncio.sleep(self._chip.pace.bios_job)
+        self._take(time.time())
+        if self._ignored:
+            self.jobs.say("Failed", f"Unable to apply {', '.join(self._ignored)}.", 100)
+        else:
+            self.jobs.say("Completed", "Job completed successfully.", 100)
+
+    def _take(self, now: float) -> None:
         ignored = self._chip.rules.fire("bios").get("ignore_bios")
         glob = str(ignored["attribute"]) if ignored else None
         taken = {name: value for name, value in self.pending.items() if glob is None or not fnmatchcase(name, glob)}
+        self._ignored = sorted(set(self.pending) - set(taken))
         self._chip.emit("bios_applied", attributes=taken)
         self.running |= taken
         self.pending, self._defaults, self._applied = {}, False, now
+
+    def _scheduled(self, when: Any) -> bool:
+        """Whether a change is to be applied at a reset by itself; raise Refused for a time that is not offered."""
+        said = self._chip.tree.get(self.uri).get("@Redfish.Settings")
+        offered = said.get("SupportedApplyTimes") if isinstance(said, dict) else None
+        if when is None:
+            return False
+        if not isinstance(offered, list) or not isinstance(when, dict) or when.get("ApplyTime") not in offered:
+            raise Refused(400, f"{APPLY} is not possible here", "PropertyUnknown")
+        return True
 
     def body(self, uri: str) -> Body:
         """Return the BIOS resource, or its settings object."""
         body = dict(self._chip.tree.get(uri))
         if uri == self.uri:
-            body["Attributes"] = dict(self.running)
+            job = self.jobs.open
+            # dsx-ai-factory/libredfish 25: an iDRAC shows settings as in force while the job for them still runs.
+            early = self.pending if job and job["JobState"] == "Running" else {}
+            body["Attributes"] = {**self.running, **early}
             settings = body.get("@Redfish.Settings")
             if self._applied is not None and isinstance(settings, dict):
-                body["@Redfish.Settings"] = {**settings, "Time": moment(self._applied), "Messages": []}
+                body["@Redfish.Settings"] = {**settings, "Time": moment(self._applied), "Messages": self._messages()}
         elif "Attributes" in body or self.pending:
             # Some show every setting here with the wishes among them, some only the wishes.
             body["Attributes"] = {**(self.running if "Attributes" in body else {}), **self.pending}
         return {"@odata.id": uri, **body}
+
+    def _messages(self) -> list[Body]:
+        """What became of the settings: HPE's iLO tells it, in ids without texts."""
+        if self._chip.tree.get(ROOT).get("Vendor") != "HPE":
+            return []
+        bad = [{"MessageId": "Base.1.0.PropertyNotWritable", "MessageArgs": [name]} for name in self._ignored]
+        return [*bad] if bad else [{"MessageId": "Base.1.0.Success"}]
 
     def _trouble(self, name: str, value: Any) -> tuple[str, str] | None:
         row = self.registry.get(name)

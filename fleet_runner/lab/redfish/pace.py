@@ -37,7 +37,8 @@ class Durations:
     `request` is added to every answer. An update takes `write` and `write_per_mb`. `go_down` passes between a BMC's
     answer to its reset and its silence, `outage` is the silence, `starting` is how long it says 503 afterwards.
     `session` and `lockout` are the tree's own where None. `baseboard` is how long after the host's start its GPU side
-    is not yet there. `event_retry` passes before an event that was not taken is sent again.
+    is not yet there, `bios_job` how long a job for BIOS settings takes then. `event_retry` passes before an event
+    that was not taken is sent again.
     """
 
     request: float = 0.0
@@ -51,6 +52,7 @@ class Durations:
     graceful: float = 0.5
     boot: float = 1.0
     baseboard: float = 0.2
+    bios_job: float = 1.0
     drain: float = 1.0
     event_retry: float = 0.5
     session: float | None = None
@@ -70,7 +72,7 @@ class Durations:
         """Return durations for tests: a few milliseconds each."""
         return cls(
             write=0.03, go_down=0.002, outage=0.03, starting=0.005, power_on=0.005, power_off=0.005,
-            graceful=0.01, boot=0.02, baseboard=0.005, drain=0.02, event_retry=0.01,
+            graceful=0.01, boot=0.02, baseboard=0.005, bios_job=0.02, drain=0.02, event_retry=0.01,
         )  # fmt: skip
 
 

@@ -16,7 +16,19 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import BmcError, BmcRefused, ConflictError
 from fleet_runner.core.firmware import bios
 from fleet_runner.core.firmware.bios import Plan, Seen, told
-from fleet_runner.core.firmware.bios_steps import Clock, Lost, Refused, Reset, Set, Settled, Try, decide, noted
+from fleet_runner.core.firmware.bios_steps import (
+    Clock,
+    Commit,
+    Lost,
+    Refused,
+    Reset,
+    Set,
+    Settled,
+    Try,
+    Wait,
+    decide,
+    noted,
+)
 from fleet_runner.core.firmware.bios_text import Report, SettingStatus
 from fleet_runner.core.firmware.bios_values import Value
 from fleet_runner.core.firmware.flash import FlashTiming
@@ -111,19 +123,23 @@ def _turn(visit: _Visit) -> Report:
         return Report(SettingStatus.BUSY, why)
     plan = _plan(visit)
     tried = store.bios_try(target.node, target.since) if store else None
-    match decide(plan, tried, _clock(visit)):
+    match decide(plan, tried, _clock(visit), Bios(visit.bmc).queue()):
         case Settled():
-            return Report(
-                SettingStatus.SETTLED, f"BIOS settings are as the profile says: {len(plan.settled)}", notes=plan.notes
-            )
+            message = f"BIOS settings are as the profile says: {len(plan.settled)}"
+            report = Report(SettingStatus.SETTLED, message, notes=plan.notes)
         case Refused(why):
-            return Report(SettingStatus.REFUSED, why, notes=plan.notes)
+            report = Report(SettingStatus.REFUSED, why, notes=plan.notes)
         case Lost(why):
-            return Report(SettingStatus.FAILED, why, notes=plan.notes)
+            report = Report(SettingStatus.FAILED, why, notes=plan.notes)
+        case Wait(why):
+            report = Report(SettingStatus.BUSY, why, notes=plan.notes)
         case Set(changes):
-            return _set(visit, plan, tried, changes)
+            report = _set(visit, plan, tried, changes)
+        case Commit(again):
+            report = _commit(visit, plan, again, new=again != tried)
         case Reset(again):
-            return _reset(visit, plan, again, new=again != tried)
+            report = _reset(visit, plan, again, new=again != tried)
+    return report
 
 
 def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Value]) -> Report:
@@ -140,7 +156,9 @@ def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Val
     try:
         settings.set(changes)
     except BmcRefused as error:
-        return Report(SettingStatus.REFUSED, str(error), request, notes=plan.notes)
+        job = settings.queue().scheduled
+        why = f"{error}; {job.told} waits for a reset of the host" if job else str(error)
+        return Report(SettingStatus.REFUSED, why, request, notes=plan.notes)
     after = _plan(visit)
     if not after.wrong and not after.changes:
         return Report(
@@ -148,13 +166,34 @@ def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Val
         )
     silent = ", ".join(sorted(set(after.changes) & set(changes)))
     unseen = (f"the BMC took {silent} and does not show that it waits for a reset",) if silent else ()
+    if after.waiting and settings.queue().lacking:
+        settings.make_job()
     report = _reset(visit, plan, noted(plan, tried, time.time()), new=True)
     return replace(report, request=request, notes=(*after.notes, *unseen), changed=True)
 
 
+def _commit(visit: _Visit, plan: Plan, again: Try, *, new: bool) -> Report:
+    """Have a job made of what waits; the reset comes after it."""
+    settings = Bios(visit.bmc)
+    uri, body = settings.commit()
+    request = {"method": "POST", "uri": uri, "body": body}
+    if visit.lease is None:
+        message = f"a job, then a reset of the host, for {told(plan.waiting)}"
+        return Report(SettingStatus.PLANNED, message, request, again.reset_from, plan.notes)
+    if why := identity.stranger(visit.bmc, visit.means.device):
+        return Report(SettingStatus.REFUSED, why, request, notes=plan.notes)
+    visit.lease.confirm()
+    try:
+        settings.make_job()
+    except BmcRefused as error:
+        return Report(SettingStatus.REFUSED, str(error), request, notes=plan.notes)
+    return replace(_reset(visit, plan, again, new=new), request=request, changed=True)
+
+
 def _reset(visit: _Visit, plan: Plan, tried: Try, *, new: bool) -> Report:
     """Say that a reset of the host comes next, once that is written down."""
-    message = f"a reset of the host is next, for {told({**plan.waiting, **plan.changes})}"
+    awaited = {name: value for name, value in {**plan.waiting, **plan.changes}.items() if name in tried.attributes}
+    message = f"a reset of the host is next, for {told(awaited)}"
     if visit.lease is None or visit.means.store is None:
         return Report(SettingStatus.PLANNED, message, None, tried.reset_from, plan.notes)
     if new:
@@ -166,7 +205,8 @@ def _reset(visit: _Visit, plan: Plan, tried: Try, *, new: bool) -> Report:
 
 def _plan(visit: _Visit) -> Plan:
     settings = Bios(visit.bmc)
-    seen = Seen(settings.attributes(), settings.pending(), settings.registry(), settings.dependencies())
+    known = settings.registry(), settings.dependencies(), settings.complaints()
+    seen = Seen(settings.attributes(), settings.pending(), *known)
     return bios.plan(visit.means.wanted, seen)
 
 

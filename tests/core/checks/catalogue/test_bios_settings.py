@@ -100,6 +100,29 @@ def test_a_fault_counts_although_another_setting_is_not_known() -> None:
     assert asked({"SRIOV": "Enabled", "Nothing": 1}, future={}).verdict is FAIL
 
 
+@pytest.mark.parametrize(
+    ("job", "verdict"),
+    [
+        ({"Id": "JID_1", "JobType": "BIOSConfiguration", "JobState": "Running"}, UNKNOWN),
+        ({"Id": "JID_1", "JobType": "BIOSConfiguration", "JobState": "Completed"}, FAIL),
+        ({"Id": "JID_1", "JobType": "FirmwareUpdate", "JobState": "Running"}, FAIL),
+        ("odd", FAIL),
+    ],
+)
+def test_a_job_that_is_at_the_settings_leaves_them_unknown_until_it_ends(job: Any, verdict: Verdict) -> None:
+    """An iDRAC applies settings for minutes, and shows them as in force before it is done."""
+    texts = {
+        "redfish_bios": json.dumps({BIOS: {"Attributes": NOW, "@Redfish.Settings": LINK}}),
+        "redfish_bios_future": json.dumps({FUTURE: {"Attributes": {}}}),
+        "redfish_bios_jobs": json.dumps({"/redfish/v1/Jobs/JID_1": job}),
+    }
+    result = judged("bios_settings", texts, Expected(NODE, {"bios": {"attributes": {"SRIOV": "Enabled"}}}, DEVICE))
+    assert result.verdict is verdict
+    if verdict is UNKNOWN:
+        assert result.observed == {"working": True}
+        assert result.message.startswith("job JID_1 (Running) is at the BIOS settings")
+
+
 def test_a_link_may_be_written_in_full() -> None:
     said = {"SettingsObject": {"@odata.id": f"https://10.0.0.1{FUTURE}"}}
     assert asked({"SRIOV": "Enabled"}, future={"SRIOV": "Enabled"}, said=said).verdict is UNKNOWN
