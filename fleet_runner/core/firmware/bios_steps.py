@@ -114,6 +114,22 @@ def decide(plan: Plan, tried: Try | None, clock: Clock, queue: Queue = NO_JOBS) 
     return Commit(turn.noted) if isinstance(turn, Reset) and queue.lacking and not _in_boot(tried, clock) else turn
 
 
+def taken(plan: Plan, after: Plan) -> Plan:
+    """Return a plan with those of its changes that a BMC took, as it shows afterwards.
+
+    Of what may come later, an iDRAC drops in silence what it does not take yet
+    (dell/dellemc-openmanage-ansible-modules issue 1072): that is sent again once the others are in force. Where
+    nothing is shown of the rest, it was taken.
+    """
+    dropped = set(plan.later) & set(after.changes)
+    return replace(plan, changes={name: value for name, value in plan.changes.items() if name not in dropped})
+
+
+def first(plan: Plan) -> Plan:
+    """Return a plan with those of its changes alone that a BMC takes now, for one that does not take all at once."""
+    return replace(plan, changes={name: value for name, value in plan.changes.items() if name not in plan.later})
+
+
 def noted(plan: Plan, tried: Try | None, now: float) -> Try:
     """Return the try that is written down once a BMC has taken the plan's changes."""
     before = tried.attributes if tried else {}
@@ -124,13 +140,18 @@ def noted(plan: Plan, tried: Try | None, now: float) -> Try:
 def _next(plan: Plan, tried: Try | None, clock: Clock, queue: Queue) -> Turn:
     if tried is None:
         # What waits already was sent by somebody, or by us before a crash: a reset is all that it needs.
-        return Set(plan.changes) if plan.changes else Reset(Try(plan.waiting, clock.now, 1, clock.now))
+        return Set(plan.changes) if _sendable(plan) else Reset(Try(plan.waiting, clock.now, 1, clock.now))
     if _booting(tried, clock):
         return Reset(tried)
     lost = [name for name, value in plan.changes.items() if name in plan.wrong and _was(tried, name, value)]
     if lost and _spent(tried, clock):
         return Lost(_not_kept(plan, lost, queue))
-    return Set(plan.changes) if plan.changes and not queue.scheduled else _again(plan, tried, clock)
+    return Set(plan.changes) if _sendable(plan) and not queue.scheduled else _again(plan, tried, clock)
+
+
+def _sendable(plan: Plan) -> bool:
+    """Say whether anything can be sent before what waits is in force."""
+    return bool(plan.changes) and not (plan.waiting and set(plan.changes) <= set(plan.later))
 
 
 def _ours(plan: Plan, tried: Try | None) -> bool:

@@ -5,7 +5,7 @@ A Dell applies what a job carries, and nothing else; HPE tells afterwards what b
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -27,7 +27,11 @@ class Bios:
         self.settings = chip.tree.bios[uri]
         self.running: dict[str, Any] = dict(chip.tree.get(uri)["Attributes"])
         self.pending: dict[str, Any] = {}
-        self.registry = registry(chip.tree, str(chip.tree.get(uri).get("AttributeRegistry") or ""))
+        entries = registry(chip.tree, str(chip.tree.get(uri).get("AttributeRegistry") or ""))
+        rows = (row for row in entries.get("Attributes") or () if isinstance(row, dict))
+        self.registry: dict[str, Mapping[str, Any]] = {str(row.get("AttributeName")): row for row in rows}
+        maps = (each.get("Dependency") for each in entries.get("Dependencies") or () if isinstance(each, dict))
+        self.dependencies: list[Mapping[str, Any]] = [each for each in maps if isinstance(each, dict)]
         self.jobs = BiosJobs(chip, self.settings)
         self._defaults = False
         self._applied: float | None = None
@@ -43,6 +47,7 @@ class Bios:
             if trouble := self._trouble(name, value):
                 raise Refused(400, trouble[1], trouble[0])
         self.jobs.refuse_another()
+        wishes = self._unlocked(wishes)
         now = {**self.running, **self.pending}
         fresh = {name: value for name, value in wishes.items() if name not in now or now[name] != value}
         self._chip.emit("bios_set", attributes=dict(wishes))
@@ -121,6 +126,18 @@ class Bios:
         bad = [{"MessageId": "Base.1.0.PropertyNotWritable", "MessageArgs": [name]} for name in self._ignored]
         return [*bad] if bad else [{"MessageId": "Base.1.0.Success"}]
 
+    def _unlocked(self, wishes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the wishes that no other setting locks.
+
+        A Dell looks at all wishes together, and drops what stays locked without a word
+        (dell/dellemc-openmanage-ansible-modules 1072); others look at what is in force, and take all or none.
+        """
+        together = {**self.running, **self.pending, **wishes} if self.jobs.uri else self.running
+        bad = [name for name in wishes if locks(self.dependencies, name, together)]
+        if bad and not self.jobs.uri:
+            raise Refused(400, f"the property {bad[0]} is read only", "PropertyNotWritable")
+        return {name: value for name, value in wishes.items() if name not in bad}
+
     def _trouble(self, name: str, value: Any) -> tuple[str, str] | None:
         row = self.registry.get(name)
         if name not in self.running and row is None:
@@ -129,21 +146,38 @@ class Bios:
             old = self.running[name]
             same = old is None or isinstance(value, type(old))
             return None if same else ("PropertyValueTypeError", f"the value {value!r} for {name} is of another type")
-        if row.get("ReadOnly") or row.get("Immutable"):
+        conditional = any(each.get("MapToAttribute") == name for each in self.dependencies)
+        if (row.get("ReadOnly") and not conditional) or row.get("Immutable"):
             return "PropertyNotWritable", f"the property {name} is read only"
         return (
             None if _legal(row, value) else ("PropertyValueNotInList", f"the value {value!r} for {name} is not legal")
         )
 
 
-def registry(tree: Tree, name: str) -> dict[str, Mapping[str, Any]]:
-    """Return the rows of the attribute registry that a BIOS names, by attribute; empty where the tree has none."""
+def registry(tree: Tree, name: str) -> Mapping[str, Any]:
+    """Return the entries of the attribute registry that a BIOS names; empty where the tree has none."""
     found = [body for body in tree.bodies.values() if "AttributeRegistry." in str(body.get("@odata.type"))]
     words = name.partition(".")[0]
     named = [body for body in found if str(body.get("Id")).startswith(words)] or found
     entries = named[0].get("RegistryEntries") if named else None
-    rows = entries.get("Attributes") if isinstance(entries, dict) else None
-    return {row["AttributeName"]: row for row in rows or () if isinstance(row, dict) and "AttributeName" in row}
+    return entries if isinstance(entries, dict) else {}
+
+
+def locks(dependencies: Iterable[Mapping[str, Any]], name: str, values: Mapping[str, Any]) -> bool:
+    """Whether others lock a setting: by one condition (EQU, NEQ) of a dependency, or by all that AND joins."""
+    for each in dependencies:
+        if each.get("MapToAttribute") != name or each.get("MapToProperty") not in ("ReadOnly", "GrayOut", "Hidden"):
+            continue
+        terms = each.get("MapFrom") or []
+        met = [
+            (str(values.get(term.get("MapFromAttribute"))) == str(term.get("MapFromValue")))
+            is (term.get("MapFromCondition") == "EQU")
+            for term in terms
+        ]
+        joined = all if any(term.get("MapTerms") == "AND" for term in terms) else any
+        if str(each.get("MapToValue")).lower() == "true" and joined(met):
+            return True
+    return False
 
 
 def bioses(chip: Chip) -> Iterator[Bios]:

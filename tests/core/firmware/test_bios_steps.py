@@ -23,12 +23,15 @@ from fleet_runner.core.firmware.bios_steps import (
     Turn,
     Wait,
     decide,
+    first,
     noted,
+    taken,
 )
 
 BOOT = 900.0
 OFF = Plan(changes={"SRIOV": "Enabled"}, wrong={"SRIOV": "Disabled"})
 WAITS = Plan(waiting={"SRIOV": "Enabled"}, wrong={"SRIOV": "Disabled"})
+NEEDS = replace(WAITS, changes={"Power": "Max"}, later=("Power",))
 TRIED = Try({"SRIOV": "Enabled"}, 100.0, 1, 100.0)
 
 
@@ -54,6 +57,11 @@ def at(now: float, reset: float | None = None) -> Clock:
         (WAITS, TRIED, at(2000, 110), Reset(Try({"SRIOV": "Enabled"}, 100, 2, 2000))),
         (WAITS, TRIED, at(2000), Reset(Try({"SRIOV": "Enabled"}, 100, 2, 100))),
         (OFF, TRIED, at(2000), Set({"SRIOV": "Enabled"})),
+        # What needs that which waits: its reset first.
+        (NEEDS, None, at(200), Reset(Try({"SRIOV": "Enabled"}, 200, 1, 200))),
+        (NEEDS, TRIED, at(200, 50), Reset(TRIED)),
+        (replace(NEEDS, waiting={}), TRIED, at(2000, 110), Set({"Power": "Max"})),
+        (replace(NEEDS, changes={"Power": "Max", "Fan": 1}), TRIED, at(200, 50), Set({"Power": "Max", "Fan": 1})),
         # A value that this stay has not tried yet.
         (replace(OFF, changes={"SRIOV": "Auto"}), TRIED, at(2000, 110), Set({"SRIOV": "Auto"})),
         # One that is in force, and that somebody else would change at the next reset.
@@ -134,6 +142,14 @@ def test_what_is_written_down_holds_all_that_was_tried_in_the_stay() -> None:
     assert noted(plan, TRIED, 7.0) == Try({"SRIOV": "Enabled", "B": 2, "C": 3}, 7.0, 1, 7.0)
     assert noted(plan, None, 7.0) == Try({"B": 2, "C": 3}, 7.0, 1, 7.0)
     assert noted(OFF, TRIED, 7.0) == Try({"SRIOV": "Enabled"}, 7.0, 2, 7.0)
+
+
+def test_what_a_bmc_drops_of_what_may_come_later_is_not_written_down_as_tried() -> None:
+    plan = Plan(changes={"Profile": "Custom", "Power": "Max", "Fan": "Auto"}, later=("Power", "Fan"))
+    after = Plan(changes={"Power": "Max", "Profile": "Custom"}, waiting={"Fan": "Auto"})
+    assert taken(plan, after).changes == {"Profile": "Custom", "Fan": "Auto"}
+    assert first(plan).changes == {"Profile": "Custom"}
+    assert taken(plan, Plan()) == plan
 
 
 @dataclass

@@ -91,10 +91,14 @@ def _unclear(
         return {
             name: f"{name} was right before the boot and is not now; the next run sets it again" for name in wrong
         }
+    later = {name for name in wrong if report and name in report.later}
+    why = "is set in the next run: the BMC takes it once those are in force that were sent before it"
+    unclear = {name: f"{name} {why}" for name in wrong if name in later}
+    wrong = [name for name in wrong if name not in later]
     if future is None:
-        return {name: f"{name} is not in force, and the pending settings cannot be read" for name in wrong}
+        return unclear | {name: f"{name} is not in force, and the pending settings cannot be read" for name in wrong}
     waiting = {name for name in wrong if same(future.get(name), wanted[name])}
-    return {
+    return unclear | {
         name: f"{name} is pending: the next reset of the host sets it to {shown(wanted[name])}"
         for name in wrong
         if name in waiting

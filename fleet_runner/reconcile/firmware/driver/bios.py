@@ -27,7 +27,9 @@ from fleet_runner.core.firmware.bios_steps import (
     Try,
     Wait,
     decide,
+    first,
     noted,
+    taken,
 )
 from fleet_runner.core.firmware.bios_text import Report, SettingStatus
 from fleet_runner.core.firmware.bios_values import Value
@@ -146,7 +148,7 @@ def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Val
     """Send the changes; then they are written down, with the reset that is asked for."""
     settings = Bios(visit.bmc)
     uri, body = settings.request(changes)
-    request = {"method": "PATCH", "uri": uri, "body": body}
+    request: dict[str, Any] = {"method": "PATCH", "uri": uri, "body": body}
     if visit.lease is None:
         message = f"to be set at the next reset of the host: {told(changes)}"
         return Report(SettingStatus.PLANNED, message, request, time.time(), plan.notes)
@@ -154,22 +156,41 @@ def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Val
         return Report(SettingStatus.REFUSED, why, request, notes=plan.notes)
     visit.lease.confirm()
     try:
-        settings.set(changes)
+        sent = _sent(settings, plan)
     except BmcRefused as error:
         job = settings.queue().scheduled
         why = f"{error}; {job.told} waits for a reset of the host" if job else str(error)
         return Report(SettingStatus.REFUSED, why, request, notes=plan.notes)
+    request["body"] = settings.request(sent.changes)[1]
     after = _plan(visit)
     if not after.wrong and not after.changes:
         return Report(
             SettingStatus.SETTLED, f"set at once: {told(changes)}", request, notes=after.notes, changed=True
         )
-    silent = ", ".join(sorted(set(after.changes) & set(changes)))
+    sent = taken(sent, after)
+    silent = ", ".join(sorted(set(after.changes) & set(sent.changes)))
     unseen = (f"the BMC took {silent} and does not show that it waits for a reset",) if silent else ()
     if after.waiting and settings.queue().lacking:
         settings.make_job()
-    report = _reset(visit, plan, noted(plan, tried, time.time()), new=True)
+    report = _reset(visit, plan, noted(sent, tried, time.time()), new=True)
     return replace(report, request=request, notes=(*after.notes, *unseen), changed=True)
+
+
+def _sent(settings: Bios, plan: Plan) -> Plan:
+    """Send the changes; where the BMC refuses them, those alone that others rest on. Return what was sent.
+
+    Raises:
+        BmcRefused: it takes neither.
+    """
+    try:
+        settings.set(plan.changes)
+    except BmcRefused:
+        now = first(plan)
+        if not plan.later or not now.changes:
+            raise
+        settings.set(now.changes)
+        return now
+    return plan
 
 
 def _commit(visit: _Visit, plan: Plan, again: Try, *, new: bool) -> Report:
@@ -192,15 +213,18 @@ def _commit(visit: _Visit, plan: Plan, again: Try, *, new: bool) -> Report:
 
 def _reset(visit: _Visit, plan: Plan, tried: Try, *, new: bool) -> Report:
     """Say that a reset of the host comes next, once that is written down."""
-    awaited = {name: value for name, value in {**plan.waiting, **plan.changes}.items() if name in tried.attributes}
-    message = f"a reset of the host is next, for {told(awaited)}"
+    all_of_it = {**plan.waiting, **plan.changes}
+    later = tuple(sorted(set(all_of_it) - set(tried.attributes)))
+    message = f"a reset of the host is next, for {told({n: v for n, v in all_of_it.items() if n not in later})}"
+    if later:
+        message += f"; {', '.join(later)} can be set once these are in force"
     if visit.lease is None or visit.means.store is None:
-        return Report(SettingStatus.PLANNED, message, None, tried.reset_from, plan.notes)
+        return Report(SettingStatus.PLANNED, message, None, tried.reset_from, plan.notes, later=later)
     if new:
         store, target = visit.means.store, visit.target
         by = (target.holder, target.by)
         written(lambda: store.note_bios(target.node, tried, by, now=time.time()), PATIENCE)
-    return Report(SettingStatus.WAITING, message, None, tried.reset_from, plan.notes)
+    return Report(SettingStatus.WAITING, message, None, tried.reset_from, plan.notes, later=later)
 
 
 def _plan(visit: _Visit) -> Plan:

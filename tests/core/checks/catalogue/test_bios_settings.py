@@ -123,6 +123,22 @@ def test_a_job_that_is_at_the_settings_leaves_them_unknown_until_it_ends(job: An
         assert result.message.startswith("job JID_1 (Running) is at the BIOS settings")
 
 
+@pytest.mark.parametrize("future", [{}, None])
+def test_a_setting_that_is_sent_once_another_one_is_in_force_is_unknown_until_then(future: Any) -> None:
+    report = Report(SettingStatus.WAITING, "as was reported", later=("SRIOV", "Quiet"))
+    texts = {
+        "redfish_bios": json.dumps({BIOS: {"Attributes": NOW, "@Redfish.Settings": LINK}}),
+        "bios_progress": json.dumps(report.to_json()),
+    }
+    if future is not None:
+        texts["redfish_bios_future"] = json.dumps({FUTURE: {"Attributes": future}})
+    wanted = {"SRIOV": "Enabled", "Quiet": True}
+    result = judged("bios_settings", texts, Expected(NODE, {"bios": {"attributes": wanted}}, DEVICE))
+    assert (result.verdict, "SRIOV is set in the next run" in result.message) == (UNKNOWN, True)
+    others = Expected(NODE, {"bios": {"attributes": {**wanted, "Payload": 512}}}, DEVICE)
+    assert judged("bios_settings", texts, others).verdict is (UNKNOWN if future is None else FAIL)
+
+
 def test_a_link_may_be_written_in_full() -> None:
     said = {"SettingsObject": {"@odata.id": f"https://10.0.0.1{FUTURE}"}}
     assert asked({"SRIOV": "Enabled"}, future={"SRIOV": "Enabled"}, said=said).verdict is UNKNOWN
@@ -215,6 +231,7 @@ def test_a_report_that_is_none_is_unknown(text: str) -> None:
         st.none() | st.floats(0, 1e12),
         st.lists(st.text()).map(tuple),
         st.booleans(),
+        st.lists(st.text()).map(tuple),
     )
 )
 def test_a_report_is_read_as_it_was_written(report: Report) -> None:

@@ -170,6 +170,56 @@ def test_a_captured_hpe_takes_settings_where_they_wait(samples: Path, tmp_path: 
         assert node.set({"AcpiHpet": "Disabled"}).stand is SettingStatus.SETTLED
 
 
+def needs(first: str = "SRIOVEnable", value: str = "Enabled") -> dict[str, Any]:
+    """What makes MaxPayload read-only in our own tree until another setting has a value."""
+    term = {"MapFromAttribute": first, "MapFromProperty": "CurrentValue", "MapFromCondition": "NEQ"}
+    found = {"MapFrom": [{**term, "MapFromValue": value}], "MapToAttribute": "MaxPayload"}
+    row = {"Type": "Map", "Dependency": {**found, "MapToProperty": "ReadOnly", "MapToValue": True}}
+    return {"/redfish/v1/Registries/LabBiosAttributes.v1_0_0": {"RegistryEntries": {"Dependencies": [row]}}}
+
+
+def test_a_bmc_that_wants_one_setting_in_force_before_another_gets_them_in_two_rounds(tmp_path: Path) -> None:
+    with a_node(tmp_path, changes=needs()) as node:
+        report = node.set()
+        assert (report.stand, report.later) == (SettingStatus.WAITING, ("MaxPayload",))
+        assert report.message.endswith("SRIOVEnable 'Enabled'; MaxPayload can be set once these are in force")
+        assert report.request is not None
+        assert report.request["body"] == {"Attributes": {"SRIOVEnable": "Enabled"}}
+        again = node.set(holder="another")
+        assert (again.stand, again.changed, again.later) == (SettingStatus.WAITING, False, ("MaxPayload",))
+        node.boot(report)
+        second = node.set()
+        assert (second.stand, second.later) == (SettingStatus.WAITING, ())
+        node.boot(second)
+        assert node.set().stand is SettingStatus.SETTLED
+        assert [dict(event["attributes"]) for event in node.bmc.events("bios_applied")] == [
+            {"SRIOVEnable": "Enabled"}, {"MaxPayload": 512},
+        ]  # fmt: skip
+
+
+def test_a_dell_takes_both_in_one_job(tmp_path: Path) -> None:
+    """dell/dellemc-openmanage-ansible-modules 495: SysProfile and ProcPwrPerf in one request."""
+    with a_node(tmp_path, changes={**dell(), **needs()}) as node:
+        report = node.set()
+        assert (report.stand, report.later) == (SettingStatus.WAITING, ())
+        node.boot(report)
+        ended(node)
+        assert node.set().stand is SettingStatus.SETTLED
+
+
+def test_a_captured_dell_is_told_which_other_setting_is_needed(samples: Path, tmp_path: Path) -> None:
+    """Its registry calls ProcPwrPerf and HttpDev1Dns1 read-only, as they are now."""
+    with a_node(tmp_path, samples / "redfish" / "dell_r750.json.gz") as node:
+        alone = node.set({"ProcPwrPerf": "SysDbpm"})
+        assert alone.stand is SettingStatus.REFUSED
+        assert "set SysProfile to 'Custom', too" in alone.message
+        report = node.set({"ProcPwrPerf": "SysDbpm", "SysProfile": "Custom"})
+        assert report.stand is SettingStatus.WAITING
+        node.boot(report)
+        ended(node)
+        assert node.set({"ProcPwrPerf": "SysDbpm", "SysProfile": "Custom"}).stand is SettingStatus.SETTLED
+
+
 @pytest.mark.parametrize("newer", [True, False])
 @pytest.mark.parametrize("point", ["bios_set", "bios_job", "noting"])
 def test_a_crash_at_any_point_ends_in_one_job_and_one_reset(tmp_path: Path, newer: bool, point: str) -> None:
