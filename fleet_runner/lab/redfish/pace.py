@@ -86,7 +86,8 @@ class BmcBehaviour:
     `accepts_concurrent` is a bad BMC, which takes an update while another runs. `checks_in_task` finds bad images in
     the task, not in the answer. `needs_if_match` answers 428 to a PATCH without one. `reset_tasks` makes a task of
     every power action (None: where the tree has such tasks). A restart of a host that is off is refused, or with
-    `ignores_restart_while_off` does nothing. `host_side` are globs of what is gone while the host is off.
+    `ignores_restart_while_off` does nothing; `loses_override_while_off` takes a boot override then and forgets it.
+    `host_side` are globs of what is gone while the host is off.
     `subscriptions` is the most that can be made, `unknown_to_events` are properties that none of them may have.
     `image_types` makes it AMI's kind, which takes no multipart image without the part OemParameters: {glob over
     inventory ids: the ImageType that it must name}.
@@ -103,6 +104,7 @@ class BmcBehaviour:
     needs_if_match: bool = False
     reset_tasks: bool | None = None
     ignores_restart_while_off: bool = False
+    loses_override_while_off: bool = False
     host_side: tuple[str, ...] = HOST_SIDE
     subscriptions: int = 20
     unknown_to_events: tuple[str, ...] = ()

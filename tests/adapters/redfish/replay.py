@@ -113,6 +113,8 @@ class _Handler(BaseHTTPRequestHandler):
             members = [self.server.tree[member["@odata.id"]] for member in self.server.tree[plain]["Members"]]
             body = {**self.server.tree[plain], "Members": members}
         if self.command != "GET":
+            if self.command == "PATCH" and isinstance(body, dict) and isinstance((sent or {}).get("Boot"), dict):
+                self.server.tree[self.path] = {**body, "Boot": {**(body.get("Boot") or {}), **sent["Boot"]}}
             switched = self.server.switched if sent and "ResetType" in sent else None
             return self._send(switched(sent["ResetType"]) if switched else 204, None)
         return self._send(200, body) if body is not None else self._send(404, {"error": {"message": "none"}})
