@@ -115,8 +115,9 @@ class Bios:
             if self._applied is not None and isinstance(settings, dict):
                 body["@Redfish.Settings"] = {**settings, "Time": moment(self._applied), "Messages": self._messages()}
         elif "Attributes" in body or self.pending:
-            # Some show every setting here with the wishes among them, some only the wishes.
-            body["Attributes"] = {**(self.running if "Attributes" in body else {}), **self.pending}
+            # Some show every setting here with the wishes among them, some, as Dell's, only the wishes.
+            whole = "Attributes" in body and not self.jobs.uri
+            body["Attributes"] = {**(self.running if whole else {}), **self.pending}
         return {"@odata.id": uri, **body}
 
     def _messages(self) -> list[Body]:

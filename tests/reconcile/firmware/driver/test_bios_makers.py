@@ -170,6 +170,20 @@ def test_a_captured_hpe_takes_settings_where_they_wait(samples: Path, tmp_path: 
         assert node.set({"AcpiHpet": "Disabled"}).stand is SettingStatus.SETTLED
 
 
+@pytest.mark.parametrize("name", ["Pending", "SD", "Settings"])
+def test_settings_wait_where_the_bmc_says(tmp_path: Path, name: str) -> None:
+    """Lenovo's at Bios/Pending, AMI's and Supermicro's at Bios/SD, others' at Bios/Settings."""
+    where = f"{BIOS}/{name}"
+    named = {BIOS: {"@Redfish.Settings": {"SettingsObject": {"@odata.id": where}}}}
+    place = {where: {"@odata.type": "#Bios.v1_2_1.Bios", "Id": name, "Name": "BIOS settings", "Attributes": {}}}
+    with a_node(tmp_path, changes={**named, **place}) as node:
+        report = node.set()
+        assert report.request is not None
+        assert (report.stand, report.request["uri"]) == (SettingStatus.WAITING, where)
+        node.boot(report)
+        assert node.set().stand is SettingStatus.SETTLED
+
+
 def needs(first: str = "SRIOVEnable", value: str = "Enabled") -> dict[str, Any]:
     """What makes MaxPayload read-only in our own tree until another setting has a value."""
     term = {"MapFromAttribute": first, "MapFromProperty": "CurrentValue", "MapFromCondition": "NEQ"}
