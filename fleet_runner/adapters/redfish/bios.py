@@ -8,7 +8,8 @@ from typing import Any
 from fleet_runner.adapters.redfish.bmc import Bmc
 from fleet_runner.adapters.redfish.resources import Body
 from fleet_runner.core.base.errors import BmcError
-from fleet_runner.core.firmware import bios
+from fleet_runner.core.firmware import bios, bios_jobs, bios_messages
+from fleet_runner.core.firmware.bios_jobs import Queue
 
 SETTINGS = "@Redfish.Settings"
 APPLY = "@Redfish.SettingsApplyTime"
@@ -42,6 +43,38 @@ class Bios:
         future = (self._at.find(where) or {}).get("Attributes")
         now = body.get("Attributes")
         return bios.pending(now if isinstance(now, dict) else {}, future)
+
+    def complaints(self) -> tuple[str, ...]:
+        """Return what the BMC says that the host did not do as it was told, when it last took settings up."""
+        self._bmc.begin()
+        return bios_messages.complaints(self._bios()[1])
+
+    def queue(self) -> Queue:
+        """Return the jobs that bring settings into force, where the settings object links to such (Dell's do)."""
+        self._bmc.begin()
+        where, jobs = self._jobs()
+        if jobs is None:
+            return Queue()
+        return Queue(needed=True, jobs=bios_jobs.read(self._at.all(jobs).values(), where))
+
+    def commit(self) -> tuple[str, Body]:
+        """Return what `make_job` sends, and where to.
+
+        Raises:
+            BmcError: there is no place for jobs.
+        """
+        self._bmc.begin()
+        return self._job()
+
+    def make_job(self) -> None:
+        """Have a job made of the settings that wait, which the next reset of the host carries out.
+
+        Raises:
+            BmcRefused: the BMC makes none.
+        """
+        self._bmc.begin()
+        uri, body = self._job()
+        self._at.done(self._at.wire.ask("POST", uri, body), "a job for the BIOS settings that wait")
 
     def registry(self) -> dict[str, Body]:
         """Return what the BMC says of each setting (Type, Value, ReadOnly, limits), by name; {} if nothing."""
@@ -86,6 +119,19 @@ class Bios:
             change[APPLY] = {"ApplyTime": ON_RESET}
         return self._future(body) or uri, change
 
+    def _jobs(self) -> tuple[str, str | None]:
+        """Return where settings wait, and the collection of the jobs that apply them; None where it has none."""
+        uri, body = self._bios()
+        where = self._future(body) or uri
+        waiting = body if where == uri else self._at.find(where)
+        return where, self._at.link(waiting, "Oem", "Dell", "Jobs")
+
+    def _job(self) -> tuple[str, Body]:
+        where, jobs = self._jobs()
+        if jobs is None:
+            raise BmcError(f"{self._bmc.url}{where} links to no jobs; expected some once settings wait for one")
+        return jobs, {"TargetSettingsURI": where}
+
     def _bios(self) -> tuple[str, Body]:
         uri = self._at.link(self._bmc.computer().body, "Bios")
         if uri is None:
@@ -102,11 +148,18 @@ class Bios:
             return None
         uris = self._at.members(collection)
         first = [uri for uri in uris if _stem(uri.rstrip("/").rpartition("/")[2]) == _stem(name)]
+        alike: list[Body] = []
         for uri in [*first, *(uri for uri in uris if uri not in first)]:
             entry = self._at.find(uri) or {}
-            if any(_same(str(entry.get(key) or ""), name) for key in ("Registry", "Id", "RegistryPrefix")):
-                return entry if "RegistryEntries" in entry else self._located(entry)
-        return None
+            named = [str(entry.get(key) or "") for key in ("Registry", "Id", "RegistryPrefix")]
+            if any(_same(each, name) for each in named):
+                return self._whole(entry)
+            alike += [entry] if _stem(name) in map(_stem, named) else []
+        # A Dell's BIOS names version 1.0.3 of its registry, and the only one that is listed calls itself 1.0.0.
+        return self._whole(alike[0]) if len(alike) == 1 else None
+
+    def _whole(self, entry: Body) -> Body | None:
+        return entry if "RegistryEntries" in entry else self._located(entry)
 
     def _located(self, entry: Body) -> Body | None:
         locations = entry.get("Location")

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import NamedTuple, Self
 
 from fleet_runner.adapters.redfish.banks import told_apart
+from fleet_runner.adapters.redfish.boot import boot_once
 from fleet_runner.adapters.redfish.bulk import gather
 from fleet_runner.adapters.redfish.credential_breaker import Breaker
 from fleet_runner.adapters.redfish.exchange import DroppedError, Limits, Reply
@@ -126,18 +127,13 @@ class Bmc:
         """Let only the next boot start from a target (Pxe, UefiHttp); "None" takes such a request back.
 
         `http_uri` is what a UEFI HTTP boot loads; without one, what a DHCP server says.
+
+        Raises:
+            BmcError: it cannot, does not take it, or does not show that it took it.
         """
         self._wire.begin()
         system = self.computer()
-        uri = self.resources.link(system.body, "@Redfish.Settings", "SettingsObject") or system.uri
-        boot = (self.resources.find(uri) or {}).get("Boot")
-        allowed = boot.get("BootSourceOverrideTarget@Redfish.AllowableValues") if isinstance(boot, dict) else None
-        if isinstance(allowed, list) and target not in allowed:
-            raise BmcError(f"{self._wire.url}: {uri} can boot from {', '.join(map(str, allowed))}, not {target}")
-        enabled = "Disabled" if target == "None" else "Once"
-        override = {"BootSourceOverrideEnabled": enabled, "BootSourceOverrideTarget": target}
-        change = {"Boot": override | ({"HttpBootUri": http_uri} if http_uri else {})}
-        self.resources.patch(uri, change, f"the boot override {target}")
+        boot_once(self.resources, (system.uri, system.body), (target, http_uri))
 
     def last_reset_age(self) -> float | None:
         """Return the seconds since the last reset by the BMC's own clock, None where it does not know."""

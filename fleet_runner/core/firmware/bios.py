@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from fleet_runner.core.base.fields import NEAR, Problem, Section, Unfit, shown, text
-from fleet_runner.core.firmware.bios_locks import locked
+from fleet_runner.core.firmware.bios_locks import forced, freed, locked
 from fleet_runner.core.firmware.bios_values import Row, Value, fit, same
 from fleet_runner.core.firmware.catalogue import CatalogueError
 
@@ -24,21 +24,24 @@ SHOWN = 3
 class Seen:
     """What a BMC says: the settings in force, those that wait for a reset, and its registry, {} where it has none.
 
-    `dependencies` are the registry's, of what a setting makes of others.
+    `dependencies` are the registry's, of what a setting makes of others; `said` is what the BMC complains of
+    since the host took settings up the last time.
     """
 
     attributes: Mapping[str, Any]
     pending: Mapping[str, Any] = field(default_factory=dict[str, Any])
     registry: Mapping[str, Row] = field(default_factory=dict[str, Row])
     dependencies: Sequence[Row] = ()
+    said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What is still to be done. With anything `refused`, nothing of it may be sent.
 
-    `changes` are to be sent and `waiting` need only a reset, both in the BMC's own types; `settled` are in force and
-    stay so. `wrong` are those of all that are not in force, with what is in force instead.
+    `changes` are to be sent and `waiting` need only a reset, both in the BMC's own types; `later` are those of the
+    changes that some BMCs take only once others of them are in force. `settled` are in force and stay so. `wrong` are
+    those of all that are not in force, with what is in force instead. `said` is what the BMC complains of.
     """
 
     changes: Mapping[str, Value] = field(default_factory=dict[str, Value])
@@ -47,6 +50,8 @@ class Plan:
     wrong: Mapping[str, Any] = field(default_factory=dict[str, Any])
     refused: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
 
 
 def read(profile: Mapping[str, Any]) -> dict[str, Value]:
@@ -85,6 +90,7 @@ def plan(wanted: Mapping[str, Value], seen: Seen) -> Plan:
         for name, value in wanted.items()
         if not same(seen.attributes.get(name), value)
     }
+    then = {**seen.attributes, **seen.pending, **wanted}
     changes: dict[str, Value] = {}
     waiting: dict[str, Any] = {}
     settled: list[str] = []
@@ -100,12 +106,17 @@ def plan(wanted: Mapping[str, Value], seen: Seen) -> Plan:
             refused.append(_unknown(name, {*seen.attributes, *seen.registry}))
         else:
             try:
-                changes[name] = fit(value, seen.attributes.get(name), seen.registry.get(name))
+                changes[name] = fit(value, seen.attributes.get(name), _row(name, seen, then))
             except Unfit as unfit:
                 refused.append(f"{name}: found {shown(value)}, expected {unfit}")
-    then = {**seen.attributes, **seen.pending, **changes}
-    refused += [f"{name}: {why}" for name in changes if (why := locked(name, seen.dependencies, then))]
-    return Plan(changes, waiting, tuple(settled), wrong, tuple(refused), _others(wanted, seen.pending))
+    then |= changes
+    locks = {name: why for name in changes if (why := locked(name, seen.dependencies, then))}
+    refused += [f"{name}: {why}" for name, why in locks.items()]
+    others = {name: value for name, value in wanted.items() if name not in locks}
+    refused += filter(None, (_made_otherwise(name, value, seen, then) for name, value in others.items()))
+    later = tuple(name for name in changes if locked(name, seen.dependencies, seen.attributes))
+    notes = _others(wanted, seen.pending)
+    return Plan(changes, waiting, tuple(settled), wrong, tuple(refused), notes, seen.said, later)
 
 
 def told(attributes: Mapping[str, Value]) -> str:
@@ -121,6 +132,24 @@ def setting(value: object) -> Value:
     if isinstance(value, str) and len(value) <= LONGEST and (value.isprintable() or not value):
         return value
     raise Unfit("true, false, a whole number, or a text of one line; quote anything else that YAML reads otherwise")
+
+
+def _row(name: str, seen: Seen, then: Mapping[str, Any]) -> Row | None:
+    """Return what the registry says of a setting; one that others free, or lock, is not read-only by itself."""
+    row = seen.registry.get(name)
+    others = freed(name, seen.dependencies, then) or bool(locked(name, seen.dependencies, then))
+    return row if row is None or not others else {**row, "ReadOnly": False}
+
+
+def _made_otherwise(name: str, value: Value, seen: Seen, then: Mapping[str, Any]) -> str:
+    """Say which setting makes another value of one; "" where none does, or where the BMC itself shows otherwise."""
+    made, why = forced(name, seen.dependencies, then)
+    if not why or same(made, value) or str(made) == str(value):
+        return ""
+    already, _ = forced(name, seen.dependencies, seen.attributes)
+    if already == made and not same(seen.attributes.get(name), made):
+        return ""
+    return f"{name}: found {shown(value)}, but {why}, which makes it {shown(made)}; correct one of them"
 
 
 def _rows(rows: Section) -> dict[str, Value]:

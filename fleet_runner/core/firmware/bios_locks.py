@@ -1,7 +1,7 @@
 """BIOS settings that others lock: the dependencies of a BMC's attribute registry (DSP0268, AttributeRegistry)."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from fleet_runner.core.base.fields import shown
 from fleet_runner.core.checks.parsers.json_text import number
@@ -15,35 +15,79 @@ LONGEST = 20  # digits of a number
 
 
 def locked(name: str, dependencies: Sequence[Row], values: Mapping[str, Any]) -> str:
-    """Say which setting keeps one from being changed, if `values` are in force; "" where none is known to.
+    """Say which setting keeps one from being changed, and what to do, if `values` are in force; "" where none does.
 
     Later dependencies outdo earlier ones. What a condition is about and nobody knows locks nothing: the BMC may
     refuse it still.
     """
-    locks: dict[str, str] = {}
-    for each in dependencies:
-        found = each.get("Dependency")
-        if each.get("Type", "Map") != "Map" or not isinstance(found, Mapping) or found.get("MapToAttribute") != name:
-            continue
-        lock, why = str(found.get("MapToProperty")), _holds(found.get("MapFrom"), values)
-        if lock in LOCKS and why:
+    locks: dict[str, _Met] = {}
+    for found in _maps(name, dependencies):
+        lock, met = str(found.get("MapToProperty")), _holds(found.get("MapFrom"), values)
+        if lock in LOCKS and met:
             locks.pop(lock, None)
             if _is_true(found.get("MapToValue")):
-                locks[lock] = why
-    return next((f"found it {LOCKS[lock]} while {why}, expected a setting that can be changed"
-                 for lock, why in locks.items()), "")  # fmt: skip
+                locks[lock] = met
+    return next((f"found it {LOCKS[lock]} while {met.why}, expected a setting that can be changed; {met.advice}"
+                 for lock, met in locks.items()), "")  # fmt: skip
 
 
-def _holds(terms: object, values: Mapping[str, Any]) -> str:
-    """Return a condition in words if it holds, "" if not; its terms are joined from left to right."""
-    holds, said = False, ""
+def freed(name: str, dependencies: Sequence[Row], values: Mapping[str, Any]) -> bool:
+    """Say whether a setting that its registry calls read-only can be changed, if `values` are in force.
+
+    A Dell's registry says what is so now, which other settings change (ironcore-dev/metal-operator issue 752).
+    """
+    kept: bool | None = None
+    for found in _maps(name, dependencies):
+        if found.get("MapToProperty") != "ReadOnly":
+            continue
+        if _holds(found.get("MapFrom"), values):
+            kept = _is_true(found.get("MapToValue"))
+        elif kept is None and _is_true(found.get("MapToValue")):
+            kept = False
+    return kept is False
+
+
+def forced(name: str, dependencies: Sequence[Row], values: Mapping[str, Any]) -> tuple[Any, str]:
+    """Return what other settings make of one, and which do, if `values` are in force; (None, "") where none does."""
+    made: tuple[Any, str] = None, ""
+    for found in _maps(name, dependencies):
+        known = found.get("MapToProperty") == "CurrentValue" and isinstance(found.get("MapToValue"), bool | int | str)
+        if known and (met := _holds(found.get("MapFrom"), values)):
+            made = found.get("MapToValue"), met.why
+    return made
+
+
+class _Met(NamedTuple):
+    """A condition that holds, in words, and what to do about it."""
+
+    why: str
+    advice: str
+
+
+def _maps(name: str, dependencies: Sequence[Row]) -> Iterator[Mapping[str, Any]]:
+    for each in dependencies:
+        found = each.get("Dependency")
+        if each.get("Type", "Map") == "Map" and isinstance(found, Mapping) and found.get("MapToAttribute") == name:
+            yield found
+
+
+def _holds(terms: object, values: Mapping[str, Any]) -> _Met | None:
+    """Return a condition if it holds, None if not; its terms are joined from left to right."""
+    holds, said = False, _Met("", "")
     for at, term in enumerate(terms[:MOST_TERMS] if isinstance(terms, list) else []):
         one = isinstance(term, Mapping) and _is_met(term, values)
         also = at > 0 and isinstance(term, Mapping) and term.get("MapTerms") == "AND"
         holds = (holds and one) if also else (holds or one)
         if one:
-            said = f"{term['MapFromAttribute']} is {shown(values[str(term['MapFromAttribute'])])}"
-    return said if holds else ""
+            said = _met(term, values)
+    return said if holds else None
+
+
+def _met(term: Mapping[str, Any], values: Mapping[str, Any]) -> _Met:
+    other = str(term["MapFromAttribute"])
+    only = term.get("MapFromCondition") == "NEQ"
+    advice = f"set {other} to {shown(term.get('MapFromValue'))}, too" if only else f"set {other} otherwise, too"
+    return _Met(f"{other} is {shown(values[other])}", advice)
 
 
 def _is_met(term: Mapping[str, Any], values: Mapping[str, Any]) -> bool:

@@ -1,10 +1,12 @@
 """What comes next for a node's BIOS settings: one try in a stay, which is known again after a crash."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fleet_runner.core.base.fields import shown
 from fleet_runner.core.firmware.bios import Plan, told
+from fleet_runner.core.firmware.bios_jobs import Queue
+from fleet_runner.core.firmware.bios_messages import about
 from fleet_runner.core.firmware.bios_values import Value
 
 MOST_RESETS = 3
@@ -67,30 +69,65 @@ class Reset:
 
 
 @dataclass(frozen=True, slots=True)
+class Commit:
+    """Have the BMC make a job of what waits, which no reset applies without; then as `Reset`."""
+
+    noted: Try
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A job of the BMC is at work on the settings; nothing is certain before its end."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Lost:
     """They were taken, the host was reset, and they are not in force: trying again would only go round in circles."""
 
     why: str
 
 
-Turn = Settled | Refused | Set | Reset | Lost
+Turn = Settled | Refused | Set | Reset | Commit | Wait | Lost
+
+NO_JOBS = Queue()
 
 
-def decide(plan: Plan, tried: Try | None, clock: Clock) -> Turn:
-    """Return what to do; pure. `tried` is the try of this stay, None where there is none."""
+def decide(plan: Plan, tried: Try | None, clock: Clock, queue: Queue = NO_JOBS) -> Turn:
+    """Return what to do; pure. `tried` is the try of this stay, None where there is none.
+
+    A job that is at work comes before all: an iDRAC shows settings as in force before it has applied them.
+    """
     if plan.refused:
         return Refused("; ".join(plan.refused))
+    if queue.running:
+        return Wait(f"{queue.running.told} is at the BIOS settings; they are compared again once it has ended")
     if not plan.changes and not plan.waiting:
         return Settled()
-    if tried is None:
-        # What waits already was sent by somebody, or by us before a crash: a reset is all that it needs.
-        return Set(plan.changes) if plan.changes else Reset(Try(plan.waiting, clock.now, 1, clock.now))
-    if _booting(tried, clock):
-        return Reset(tried)
-    lost = [name for name, value in plan.changes.items() if name in plan.wrong and _was(tried, name, value)]
-    if lost and _spent(tried, clock):
-        return Lost(_not_kept(plan, lost))
-    return Set(plan.changes) if plan.changes else _again(plan, tried, clock)
+    if queue.scheduled and plan.changes and not _ours(plan, tried):
+        return Refused(
+            f"{told(plan.changes)}: not sent, because {queue.scheduled.told} waits for a reset of the host, and the"
+            " BMC takes no other settings until then; reset the host, or delete that job if nobody needs it"
+        )
+    turn = _next(plan, tried, clock, queue)
+    return Commit(turn.noted) if isinstance(turn, Reset) and queue.lacking and not _in_boot(tried, clock) else turn
+
+
+def taken(plan: Plan, after: Plan) -> Plan:
+    """Return a plan with those of its changes that a BMC took, as it shows afterwards.
+
+    Of what may come later, an iDRAC drops in silence what it does not take yet
+    (dell/dellemc-openmanage-ansible-modules issue 1072): that is sent again once the others are in force. Where
+    nothing is shown of the rest, it was taken.
+    """
+    dropped = set(plan.later) & set(after.changes)
+    return replace(plan, changes={name: value for name, value in plan.changes.items() if name not in dropped})
+
+
+def first(plan: Plan) -> Plan:
+    """Return a plan with those of its changes alone that a BMC takes now, for one that does not take all at once."""
+    return replace(plan, changes={name: value for name, value in plan.changes.items() if name not in plan.later})
 
 
 def noted(plan: Plan, tried: Try | None, now: float) -> Try:
@@ -98,6 +135,32 @@ def noted(plan: Plan, tried: Try | None, now: float) -> Try:
     before = tried.attributes if tried else {}
     again = tried is not None and all(_was(tried, name, value) for name, value in plan.changes.items())
     return Try({**before, **plan.waiting, **plan.changes}, now, tried.resets + 1 if tried and again else 1, now)
+
+
+def _next(plan: Plan, tried: Try | None, clock: Clock, queue: Queue) -> Turn:
+    if tried is None:
+        # What waits already was sent by somebody, or by us before a crash: a reset is all that it needs.
+        return Set(plan.changes) if _sendable(plan) else Reset(Try(plan.waiting, clock.now, 1, clock.now))
+    if _booting(tried, clock):
+        return Reset(tried)
+    lost = [name for name, value in plan.changes.items() if name in plan.wrong and _was(tried, name, value)]
+    if lost and _spent(tried, clock):
+        return Lost(_not_kept(plan, lost, queue))
+    return Set(plan.changes) if _sendable(plan) and not queue.scheduled else _again(plan, tried, clock)
+
+
+def _sendable(plan: Plan) -> bool:
+    """Say whether anything can be sent before what waits is in force."""
+    return bool(plan.changes) and not (plan.waiting and set(plan.changes) <= set(plan.later))
+
+
+def _ours(plan: Plan, tried: Try | None) -> bool:
+    """Say whether what waits was sent in this stay: its reset comes first, then what else is wanted is sent."""
+    return tried is not None and any(_was(tried, name, value) for name, value in plan.waiting.items())
+
+
+def _in_boot(tried: Try | None, clock: Clock) -> bool:
+    return tried is not None and _booting(tried, clock)
 
 
 def _again(plan: Plan, tried: Try, clock: Clock) -> Turn:
@@ -132,6 +195,8 @@ def _was(tried: Try, name: str, value: Value) -> bool:
     return name in tried.attributes and tried.attributes[name] == value
 
 
-def _not_kept(plan: Plan, lost: Iterable[str]) -> str:
+def _not_kept(plan: Plan, lost: Sequence[str], queue: Queue) -> str:
     each = [f"{name} is {shown(plan.wrong[name])}, expected {shown(plan.changes[name])}" for name in lost]
-    return f"{'; '.join(each)}: the BMC took it, and it is not in force after the reset"
+    said = about(lost[0], plan.said) or queue.failure
+    why = f"; it says: {said}" if said else ""
+    return f"{'; '.join(each)}: the BMC took it, and it is not in force after the reset{why}"

@@ -30,7 +30,8 @@ GOING_ON = frozenset({SettingStatus.SETTLED, SettingStatus.WAITING, SettingStatu
 class Report:
     """What was done and found. `request` is what was sent, or would be: its method, URI and body.
 
-    `since` is the moment (epoch seconds) from which a reset of the host counts, None where none is needed.
+    `since` is the moment (epoch seconds) from which a reset of the host counts, None where none is needed. `later`
+    are settings that are sent once others are in force.
     """
 
     stand: SettingStatus
@@ -39,6 +40,7 @@ class Report:
     since: float | None = None
     notes: tuple[str, ...] = ()
     changed: bool = False
+    later: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON types."""
@@ -49,6 +51,7 @@ class Report:
             "since": self.since,
             "notes": list(self.notes),
             "changed": self.changed,
+            "later": list(self.later),
         }
 
 
@@ -63,6 +66,7 @@ def parse(text: str, what: str) -> Report:
             since=number(raw["since"]),
             notes=tuple(map(str, raw["notes"])),
             changed=bool(raw["changed"]),
+            later=tuple(map(str, raw["later"])),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise EvidenceError(f"{what}: {json.dumps(raw):.60} is no report of BIOS settings ({error!r:.80})") from error

@@ -32,6 +32,7 @@ Events (`event.kind`, `event.at`, `event["detail"]`):
     ac_drain        why
     boot_override   uri, boot
     bios_set, bios_applied   attributes
+    bios_job                 id
     subscribed, unsubscribed   uri; destination, or why: client, retries, fault
     event_sent, event_refused  number (of the subscription), message, times (in vain)
 

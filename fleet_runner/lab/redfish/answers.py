@@ -1,6 +1,7 @@
 """What a BMC answers: who may ask, what is there, what can be changed, what can be done."""
 
 import asyncio
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -116,6 +117,9 @@ class Answers:
             return await self._updates.push(request, service)
         if self._eventing.collection and request.uri == self._eventing.collection:
             return await self._eventing.add(request)
+        for bios in self._host.bioses:
+            if bios.jobs.uri and request.uri == bios.jobs.uri:
+                return bios.jobs.post(await request.json(), time.time(), waits=bool(bios.pending))
         action = tree.actions.get(request.uri)
         if action is None:
             raise self._not_allowed(request)
@@ -135,8 +139,7 @@ class Answers:
             raise Refused(412, "the resource has changed since it was read", "PreconditionFailed", ETag=known[1])
         for bios in self._host.bioses:
             if request.uri == bios.settings:
-                bios.set(said)
-                return Reply(204)
+                return bios.set(said)
         if set(said) == {"Boot"} and self._host.boot.knows(request.uri):
             if not isinstance(said["Boot"], dict):
                 raise Refused(400, "Boot is not an object", "PropertyValueTypeError")

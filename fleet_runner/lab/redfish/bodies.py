@@ -37,6 +37,7 @@ class Resources:
             tree.update_service: self._service,
             **dict.fromkeys(tree.managers, self._manager),
             **{uri: self._system for uri in (*tree.systems, *map(tree.settings_of, tree.systems)) if uri},
+            **{bios.jobs.uri: bios.jobs.body for bios in self._host.bioses if bios.jobs.uri},
             **{each: bios.body for bios in self._host.bioses for each in (bios.uri, bios.settings)},
         }
         self._chassis = _powered(tree)
@@ -57,7 +58,8 @@ class Resources:
         elif uri in self._chassis:
             body = {**tree.get(uri), "PowerState": self._power()}
         else:
-            body = tree.bodies.get(uri)
+            jobs = (bios.jobs.body(uri) for bios in self._host.bioses)
+            body = next(filter(None, jobs), None) or tree.bodies.get(uri)
         if body is not None and uri in self.changes:
             body = merged(body, self.changes[uri])
         behind = self._chip.behind

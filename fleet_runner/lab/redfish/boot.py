@@ -1,22 +1,32 @@
-"""What the host boots from: the override at the system or at its settings object, good for one boot or all."""
+"""What the host boots from: the override at the system or at its settings object, good for one boot or all.
 
-from collections.abc import Mapping
+Makers differ, as is known of them: HPE's boot mode cannot be written, and a device's path comes before its target
+(ansible-collections/community.general 3509, 5091); a Supermicro falls back to another mode that it is not told
+(DMTF/Redfishtool 106); AMI's wants target and Once together; a Dell knows no address to load
+(dsx-ai-factory/libredfish 75).
+"""
+
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fleet_runner.lab.redfish.chip import Chip
-from fleet_runner.lab.redfish.trees import Body
+from fleet_runner.lab.redfish.trees import ROOT, Body
 from fleet_runner.lab.redfish.wire import Refused
 
 ENABLED = "BootSourceOverrideEnabled"
 TARGET = "BootSourceOverrideTarget"
+MODE, DEVICE, ADDRESS = "BootSourceOverrideMode", "UefiTargetBootSourceOverride", "HttpBootUri"
 ALLOWED = f"{TARGET}@Redfish.AllowableValues"
 
 
 class Boot:
     """The boot settings of every system that can be reset; the first is the host."""
 
-    def __init__(self, chip: Chip) -> None:
+    def __init__(self, chip: Chip, power: Callable[[], str]) -> None:
         self._chip = chip
+        self._power = power
+        root = chip.tree.get(ROOT)
+        self._maker = str(root.get("Vendor") or "".join(root.get("Oem") or ()))
         self._at: dict[str, dict[str, Any]] = {}  # by the resource they are read and changed at
         self._settings: dict[str, str] = {}  # settings object to system
         for uri in chip.tree.systems:
@@ -39,10 +49,28 @@ class Boot:
             raise Refused(400, f"the value {said[TARGET]!r} for {TARGET} is not allowed", "PropertyValueNotInList")
         if said.get(ENABLED, "Once") not in ("Disabled", "Once", "Continuous"):
             raise Refused(400, f"the value {said[ENABLED]!r} for {ENABLED} is not allowed", "PropertyValueNotInList")
+        self._refuse_as_its_maker(said, boot)
         self._chip.emit("boot_override", uri=uri, boot=dict(said))
+        if self._chip.habits.loses_override_while_off and self._power() != "On":
+            return
         boot.update(said)
+        if self._maker == "Supermicro" and MODE in boot and MODE not in said:
+            boot[MODE] = "Legacy"
         if self._chip.behind is not None:
             self._chip.behind.boot(said)
+
+    def _refuse_as_its_maker(self, said: Mapping[str, Any], boot: Mapping[str, Any]) -> None:
+        if self._maker == "AMI" and (TARGET in said) is not (ENABLED in said):
+            raise Refused(400, f"{TARGET} and {ENABLED} are changed together", "PropertyMissing")
+        if self._maker == "HPE" and MODE in said:
+            raise Refused(400, f"the property {MODE} is read only", "PropertyNotWritable")
+        if self._maker == "HPE" and said.get(TARGET) == "UefiTarget" and boot.get(DEVICE) in (None, "None"):
+            raise Refused(400, f"{DEVICE} is set before {TARGET}", "PropertyValueConflict")
+        if self._maker == "Dell" and ADDRESS in said:
+            raise Refused(400, f"the property {ADDRESS} is not known here", "PropertyUnknown")
+        devices = boot.get(f"{DEVICE}@Redfish.AllowableValues")
+        if DEVICE in said and isinstance(devices, list) and said[DEVICE] not in devices:
+            raise Refused(400, f"the value {said[DEVICE]!r} for {DEVICE} is not allowed", "PropertyValueNotInList")
 
     def override(self) -> Mapping[str, Any]:
         """Return what the next boot is told: where from, and with which address."""

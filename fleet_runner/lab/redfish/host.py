@@ -31,7 +31,7 @@ class Host:
         self._state = "Off" if "Off" in said else "On"
         self.last_reset: float | None = None
         self.bioses: list[Bios] = []
-        self.boot = Boot(chip)
+        self.boot = Boot(chip, lambda: self.state)
         self._booted = 0.0  # by the monotonic clock
         self._there = 0.0
         self._moving: asyncio.Task[None] | None = None

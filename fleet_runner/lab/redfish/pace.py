@@ -37,7 +37,8 @@ class Durations:
     `request` is added to every answer. An update takes `write` and `write_per_mb`. `go_down` passes between a BMC's
     answer to its reset and its silence, `outage` is the silence, `starting` is how long it says 503 afterwards.
     `session` and `lockout` are the tree's own where None. `baseboard` is how long after the host's start its GPU side
-    is not yet there. `event_retry` passes before an event that was not taken is sent again.
+    is not yet there, `bios_job` how long a job for BIOS settings takes then. `event_retry` passes before an event
+    that was not taken is sent again.
     """
 
     request: float = 0.0
@@ -51,6 +52,7 @@ class Durations:
     graceful: float = 0.5
     boot: float = 1.0
     baseboard: float = 0.2
+    bios_job: float = 1.0
     drain: float = 1.0
     event_retry: float = 0.5
     session: float | None = None
@@ -70,7 +72,7 @@ class Durations:
         """Return durations for tests: a few milliseconds each."""
         return cls(
             write=0.03, go_down=0.002, outage=0.03, starting=0.005, power_on=0.005, power_off=0.005,
-            graceful=0.01, boot=0.02, baseboard=0.005, drain=0.02, event_retry=0.01,
+            graceful=0.01, boot=0.02, baseboard=0.005, bios_job=0.02, drain=0.02, event_retry=0.01,
         )  # fmt: skip
 
 
@@ -84,7 +86,8 @@ class BmcBehaviour:
     `accepts_concurrent` is a bad BMC, which takes an update while another runs. `checks_in_task` finds bad images in
     the task, not in the answer. `needs_if_match` answers 428 to a PATCH without one. `reset_tasks` makes a task of
     every power action (None: where the tree has such tasks). A restart of a host that is off is refused, or with
-    `ignores_restart_while_off` does nothing. `host_side` are globs of what is gone while the host is off.
+    `ignores_restart_while_off` does nothing; `loses_override_while_off` takes a boot override then and forgets it.
+    `host_side` are globs of what is gone while the host is off.
     `subscriptions` is the most that can be made, `unknown_to_events` are properties that none of them may have.
     `image_types` makes it AMI's kind, which takes no multipart image without the part OemParameters: {glob over
     inventory ids: the ImageType that it must name}.
@@ -101,6 +104,7 @@ class BmcBehaviour:
     needs_if_match: bool = False
     reset_tasks: bool | None = None
     ignores_restart_while_off: bool = False
+    loses_override_while_off: bool = False
     host_side: tuple[str, ...] = HOST_SIDE
     subscriptions: int = 20
     unknown_to_events: tuple[str, ...] = ()

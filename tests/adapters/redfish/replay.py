@@ -124,6 +124,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "GET":
             if self.command == "PATCH" and self.path.endswith("/UpdateService") and not self.server.forgets:
                 self.server.tree[self.path] = merged(self.server.tree[self.path], sent)
+            if self.command == "PATCH" and isinstance(body, dict) and isinstance((sent or {}).get("Boot"), dict):
+                self.server.tree[self.path] = {**body, "Boot": {**(body.get("Boot") or {}), **sent["Boot"]}}
             switched = self.server.switched if sent and "ResetType" in sent else None
             return self._send(switched(sent["ResetType"]) if switched else 204, None)
         return self._send(200, body) if body is not None else self._send(404, {"error": {"message": "none"}})

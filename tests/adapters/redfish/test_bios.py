@@ -9,6 +9,7 @@ import pytest
 
 from fleet_runner.adapters.redfish.bios import Bios
 from fleet_runner.core.base.errors import BmcError, BmcRefused
+from fleet_runner.core.firmware.bios_jobs import Queue
 from fleet_runner.core.firmware.bios_locks import locked
 from tests.adapters.redfish.replay import replayed, talk, updating
 
@@ -145,6 +146,17 @@ def test_what_is_known_of_settings_is_found_by_the_registrys_name_as_vendors_wri
         assert Bios(bmc).registry() == {"SRIOVEnable": {"AttributeName": "SRIOVEnable", "Type": "Enumeration"}}
 
 
+@pytest.mark.parametrize(("versions", "found"), [(["1_0_0"], True), (["1_0_0", "1_0_1"], False)])
+def test_a_registry_of_another_version_counts_where_it_is_the_only_one(versions: list[str], found: bool) -> None:
+    """As a Dell R750 was captured; of several, nobody could say which one is meant."""
+    entries = [
+        {"Id": f"BiosAttributeRegistry.v{each}", "Registry": "BiosAttributeRegistry1.0", **KNOWN} for each in versions
+    ]
+    tree = registries(machine(AttributeRegistry="BiosAttributeRegistry.v1_0_3"), *entries)
+    with replayed(tree) as server, talk(server) as bmc:
+        assert bool(Bios(bmc).registry()) is found
+
+
 def test_a_registry_that_is_listed_itself_is_read_as_it_is() -> None:
     tree = registries(
         machine(AttributeRegistry="BiosAttributeRegistry.v1"), {"Id": "BiosAttributeRegistry.v1", **KNOWN}
@@ -206,3 +218,36 @@ def test_a_dgx_hides_what_its_redfish_settings_lock(samples: Path) -> None:
 def test_a_registry_without_dependencies_has_none() -> None:
     with replayed(registries(machine(AttributeRegistry="R"), {"Id": "R", **KNOWN})) as server, talk(server) as bmc:
         assert Bios(bmc).dependencies() == []
+
+
+def test_jobs_are_those_of_the_settings_object_and_of_the_bios_alone() -> None:
+    jobs = f"{ROOT}/Managers/1/Jobs"
+    link = {"Oem": {"Dell": {"Jobs": {"@odata.id": jobs}}}}
+    tree = machine(link)
+    mine = {"Id": "JID_2", "JobState": "Running", "JobType": "BIOSConfiguration", "PercentComplete": 34}
+    other = {"Id": "JID_1", "JobState": "Running", "JobType": "FirmwareUpdate"}
+    tree[jobs] = {"@odata.id": jobs, "Members": [{"@odata.id": f"{jobs}/{each['Id']}"} for each in (mine, other)]}
+    tree |= {f"{jobs}/{each['Id']}": {"@odata.id": f"{jobs}/{each['Id']}", **each} for each in (mine, other)}
+    with replayed(tree) as server, talk(server) as bmc:
+        queue = Bios(bmc).queue()
+        assert queue.running is not None
+        assert (queue.needed, len(queue.jobs), queue.running.told) == (True, 1, "job JID_2 (Running, 34 %)")
+        Bios(bmc).make_job()
+        assert server.said("POST")[-1] == (jobs, {"TargetSettingsURI": f"{BIOS}/Settings"})
+        server.statuses["POST", jobs] = [400]
+        with pytest.raises(BmcRefused, match="answered 400 to a job for the BIOS settings that wait"):
+            Bios(bmc).make_job()
+
+
+@pytest.mark.parametrize("waits", [{}, None])
+def test_most_bmcs_have_no_jobs(waits: Any) -> None:
+    with replayed(machine(waits)) as server, talk(server) as bmc:
+        assert Bios(bmc).queue() == Queue()
+        with pytest.raises(BmcError, match="links to no jobs"):
+            Bios(bmc).make_job()
+
+
+def test_what_the_host_did_not_do_is_told() -> None:
+    messages = [{"MessageId": "iLO.2.14.PropertyNotWritable", "MessageArgs": ["Boot"]}]
+    with replayed(machine(**{"@Redfish.Settings": {"Messages": messages}})) as server, talk(server) as bmc:
+        assert Bios(bmc).complaints() == ("PropertyNotWritable Boot",)

@@ -195,6 +195,7 @@ def test_a_changed_tag_is_read_again_once() -> None:
         bmc.boot_once("Pxe")
         tags = [headers["If-Match"] for verb, _, _, headers in server.asked if verb == "PATCH"]
         assert tags == ['W/"1"', '"1"']
+        bmc.boot_once("None")
         server.statuses["PATCH", "/redfish/v1/Systems/1"] = [412, 412]
         with pytest.raises(BmcError, match=r"answered 412 to the boot override Pxe: as told\[31m$"):
             bmc.boot_once("Pxe")

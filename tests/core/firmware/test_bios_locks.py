@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.firmware.bios import Seen, plan
-from fleet_runner.core.firmware.bios_locks import LOCKS, locked
+from fleet_runner.core.firmware.bios_locks import LOCKS, forced, freed, locked
 
 
 def term(attribute: str, value: Any, condition: str = "EQU", **more: Any) -> dict[str, Any]:
@@ -28,6 +28,7 @@ def lock(*terms: Any, to: str = "Version", lock: str = "Hidden", value: Any = "t
 
 
 OFF = term("Enable", "Disabled")
+ADVICE = "; set Enable otherwise, too"
 
 
 @pytest.mark.parametrize("kind", LOCKS)
@@ -35,7 +36,9 @@ OFF = term("Enable", "Disabled")
 def test_a_setting_is_locked_while_another_one_says_so(kind: str, value: object) -> None:
     """AMI writes truth values as texts, others as such."""
     found = locked("Version", [lock(OFF, lock=kind, value=value)], {"Enable": "Disabled"})
-    assert found == f"found it {LOCKS[kind]} while Enable is 'Disabled', expected a setting that can be changed"
+    assert (
+        found == f"found it {LOCKS[kind]} while Enable is 'Disabled', expected a setting that can be changed{ADVICE}"
+    )
     assert locked("Version", [lock(OFF, lock=kind, value=value)], {"Enable": "Enabled"}) == ""
     assert locked("Another", [lock(OFF, lock=kind, value=value)], {"Enable": "Disabled"}) == ""
 
@@ -85,12 +88,77 @@ def test_a_locked_setting_is_refused_and_one_that_its_own_change_frees_is_not() 
     seen = Seen({"Enable": "Disabled", "Version": "1"}, dependencies=[lock(OFF, lock="GrayOut")])
     refused = plan({"Version": "2"}, seen).refused
     assert refused == (
-        "Version: found it greyed out while Enable is 'Disabled', expected a setting that can be changed",
+        f"Version: found it greyed out while Enable is 'Disabled', expected a setting that can be changed{ADVICE}",
     )
     assert plan({"Version": "1"}, seen).refused == ()
-    assert plan({"Version": "2", "Enable": "Enabled"}, seen).refused == ()
+    both = plan({"Version": "2", "Enable": "Enabled"}, seen)
+    assert (both.refused, both.later) == ((), ("Version",)), "some BMCs take it only once the other is in force"
     waiting = Seen(seen.attributes, {"Enable": "Enabled"}, dependencies=seen.dependencies)
     assert plan({"Version": "2"}, waiting).refused == ()
+
+
+def test_the_setting_that_another_one_needs_is_named_with_its_value() -> None:
+    """As a Dell's ProcPwrPerf, which only the profile Custom leaves free."""
+    custom = lock(term("SysProfile", "Custom", "NEQ"), to="ProcPwrPerf", lock="ReadOnly")
+    assert locked("ProcPwrPerf", [custom], {"SysProfile": "PerfOptimized"}) == (
+        "found it read-only while SysProfile is 'PerfOptimized', expected a setting that can be changed; "
+        "set SysProfile to 'Custom', too"
+    )
+
+
+@pytest.mark.parametrize(
+    ("dependencies", "values", "free"),
+    [
+        ([], {}, False),
+        ([lock(OFF, lock="Hidden")], {"Enable": "Enabled"}, False),
+        ([lock(OFF, lock="ReadOnly")], {"Enable": "Enabled"}, True),
+        ([lock(OFF, lock="ReadOnly")], {"Enable": "Disabled"}, False),
+        ([lock(OFF, lock="ReadOnly"), lock(term("A", 1), lock="ReadOnly")], {"Enable": "Disabled"}, False),
+        ([lock(term("A", 1), lock="ReadOnly"), lock(OFF, lock="ReadOnly")], {"Enable": "Disabled"}, False),
+        ([lock(OFF, lock="ReadOnly", value="false")], {"Enable": "Disabled"}, True),
+        ([lock(OFF, lock="ReadOnly", value="false")], {"Enable": "Enabled"}, False),
+    ],
+)
+def test_what_a_registry_calls_read_only_is_so_where_no_other_setting_frees_it(
+    dependencies: list[Any],
+    values: Any,
+    free: bool,
+) -> None:
+    """A Dell's registry tells what is so now: HttpDev1Ip is read-only until HttpDev1EnDis is Enabled."""
+    assert freed("Version", dependencies, values) is free
+    seen = Seen({"Version": "1", **values}, {}, {"Version": {"Type": "String", "ReadOnly": True}}, dependencies)
+    assert (plan({"Version": "2"}, seen).refused == ()) is free
+
+
+MAKES = [lock(term("Profile", "Fast"), lock="CurrentValue", value="Max"),
+         lock(term("Profile", "Odd"), lock="CurrentValue", value=None)]  # fmt: skip
+
+
+def test_what_another_setting_makes_of_one_is_told() -> None:
+    assert forced("Version", MAKES, {"Profile": "Fast"}) == ("Max", "Profile is 'Fast'")
+    assert forced("Version", MAKES, {"Profile": "Odd"}) == forced("Version", MAKES, {}) == (None, "")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "now", "refused"),
+    [
+        ({"Version": "Min", "Profile": "Fast"}, {"Version": "Min", "Profile": "Custom"}, True),
+        ({"Version": "Min"}, {"Version": "Max", "Profile": "Fast"}, True),
+        ({"Version": "Min", "Profile": "Custom"}, {"Version": "Max", "Profile": "Fast"}, False),
+        ({"Version": "Max", "Profile": "Fast"}, {"Version": "Min", "Profile": "Custom"}, False),
+        ({"Profile": "Fast"}, {"Version": "Min", "Profile": "Custom"}, False),
+        # The BMC shows that it is otherwise: its registry is not believed.
+        ({"Version": "Min"}, {"Version": "Mid", "Profile": "Fast"}, False),
+    ],
+)
+def test_two_settings_of_a_profile_that_contradict_each_other_are_refused(
+    wanted: Any,
+    now: Any,
+    refused: bool,
+) -> None:
+    found = plan(wanted, Seen(now, dependencies=MAKES)).refused
+    why = "Version: found 'Min', but Profile is 'Fast', which makes it 'Max'; correct one of them"
+    assert found == ((why,) if refused else ())
 
 
 JSON = st.recursive(
@@ -114,3 +182,6 @@ JSON = st.recursive(
 @given(st.lists(st.dictionaries(st.sampled_from(["Dependency", "Type"]), JSON), max_size=4), JSON)
 def test_whatever_a_registry_holds_a_sentence_comes_of_it(dependencies: list[dict[str, Any]], value: Any) -> None:
     assert isinstance(locked("Version", dependencies, {"Version": value}), str)
+    assert isinstance(freed("Version", dependencies, {"Version": value}), bool)
+    assert isinstance(forced("Version", dependencies, {"Version": value})[1], str)
+    assert isinstance(plan({"Version": "1"}, Seen({"Version": "2"}, dependencies=dependencies)).refused, tuple)

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.firmware import bios
 from fleet_runner.core.firmware.bios import Plan, Seen
+from fleet_runner.core.firmware.bios_jobs import Job, Queue
 from fleet_runner.core.firmware.bios_steps import (
     MOST_RESETS,
     Clock,
+    Commit,
     Lost,
     Refused,
     Reset,
@@ -19,13 +21,17 @@ from fleet_runner.core.firmware.bios_steps import (
     Settled,
     Try,
     Turn,
+    Wait,
     decide,
+    first,
     noted,
+    taken,
 )
 
 BOOT = 900.0
 OFF = Plan(changes={"SRIOV": "Enabled"}, wrong={"SRIOV": "Disabled"})
 WAITS = Plan(waiting={"SRIOV": "Enabled"}, wrong={"SRIOV": "Disabled"})
+NEEDS = replace(WAITS, changes={"Power": "Max"}, later=("Power",))
 TRIED = Try({"SRIOV": "Enabled"}, 100.0, 1, 100.0)
 
 
@@ -51,6 +57,11 @@ def at(now: float, reset: float | None = None) -> Clock:
         (WAITS, TRIED, at(2000, 110), Reset(Try({"SRIOV": "Enabled"}, 100, 2, 2000))),
         (WAITS, TRIED, at(2000), Reset(Try({"SRIOV": "Enabled"}, 100, 2, 100))),
         (OFF, TRIED, at(2000), Set({"SRIOV": "Enabled"})),
+        # What needs that which waits: its reset first.
+        (NEEDS, None, at(200), Reset(Try({"SRIOV": "Enabled"}, 200, 1, 200))),
+        (NEEDS, TRIED, at(200, 50), Reset(TRIED)),
+        (replace(NEEDS, waiting={}), TRIED, at(2000, 110), Set({"Power": "Max"})),
+        (replace(NEEDS, changes={"Power": "Max", "Fan": 1}), TRIED, at(200, 50), Set({"Power": "Max", "Fan": 1})),
         # A value that this stay has not tried yet.
         (replace(OFF, changes={"SRIOV": "Auto"}), TRIED, at(2000, 110), Set({"SRIOV": "Auto"})),
         # One that is in force, and that somebody else would change at the next reset.
@@ -59,6 +70,58 @@ def at(now: float, reset: float | None = None) -> Clock:
 )  # fmt: skip
 def test_what_comes_next(plan: Plan, tried: Try | None, clock: Clock, turn: Turn) -> None:
     assert decide(plan, tried, clock) == turn
+
+
+SCHEDULED = Queue(needed=True, jobs=(Job("JID_1", "Scheduled"),))
+BOTH = replace(WAITS, changes={"Boot": "Fast"})
+IN_THE_WAY = (
+    "SRIOV 'Enabled': not sent, because job JID_1 (Scheduled) waits for a reset of the host, and the BMC takes no"
+    " other settings until then; reset the host, or delete that job if nobody needs it"
+)
+
+
+@pytest.mark.parametrize(
+    ("plan", "tried", "clock", "queue", "turn"),
+    [
+        # At work: nothing is certain, neither what is shown as in force nor what is not.
+        *((plan, tried, at(2000, 110), Queue(jobs=(Job("JID_1", "Running", "", 34.0),)), Wait(
+            "job JID_1 (Running, 34 %) is at the BIOS settings; they are compared again once it has ended"))
+          for plan in (OFF, WAITS, Plan(settled=("SRIOV",))) for tried in (None, TRIED)),
+        # Somebody else's: told, and neither a setting nor a second job is sent. What is in force needs none of it.
+        (OFF, None, at(200), SCHEDULED, Refused(IN_THE_WAY)),
+        (OFF, TRIED, at(200, 50), SCHEDULED, Refused(IN_THE_WAY)),
+        (Plan(settled=("SRIOV",)), None, at(200), SCHEDULED, Settled()),
+        # With ours in it: its reset first, then the others.
+        (BOTH, TRIED, at(200, 50), SCHEDULED, Reset(TRIED)),
+        (BOTH, TRIED, at(300, 110), SCHEDULED, Reset(TRIED)),
+        # What waits has its job, or gets one before its reset.
+        (WAITS, None, at(200), SCHEDULED, Reset(Try({"SRIOV": "Enabled"}, 200, 1, 200))),
+        (WAITS, None, at(200), Queue(needed=True), Commit(Try({"SRIOV": "Enabled"}, 200, 1, 200))),
+        (WAITS, TRIED, at(200, 50), Queue(needed=True), Commit(TRIED)),
+        (WAITS, TRIED, at(200, 50), SCHEDULED, Reset(TRIED)),
+        (WAITS, TRIED, at(2000, 110), Queue(needed=True), Commit(Try({"SRIOV": "Enabled"}, 100, 2, 2000))),
+        (OFF, TRIED, at(200, 50), Queue(needed=True), Set({"SRIOV": "Enabled"})),
+        # On its way through the reset, where the job that is over may still show what it applied.
+        (WAITS, TRIED, at(300, 110), Queue(needed=True), Reset(TRIED)),
+    ],
+)  # fmt: skip
+def test_what_comes_next_where_jobs_bring_settings_into_force(
+    plan: Plan, tried: Try | None, clock: Clock, queue: Queue, turn: Turn
+) -> None:
+    assert decide(plan, tried, clock, queue) == turn
+
+
+@pytest.mark.parametrize(
+    ("said", "queue", "told"),
+    [
+        (("first", "SRIOV is locked"), Queue(), "SRIOV is locked"),
+        ((), Queue(jobs=(Job("JID_1", "Failed", "no power"),)), "job JID_1 (Failed): no power"),
+    ],
+)
+def test_what_was_reset_in_vain_is_told_with_what_the_bmc_says(said: Any, queue: Queue, told: str) -> None:
+    turn = decide(replace(OFF, said=said), TRIED, at(2000, 110), queue)
+    assert isinstance(turn, Lost)
+    assert turn.why.endswith(f"and it is not in force after the reset; it says: {told}")
 
 
 @pytest.mark.parametrize(("clock", "resets"), [(at(2000, 110), 1), (at(2000, 98.5), 1), (at(2000), MOST_RESETS)])
@@ -79,6 +142,14 @@ def test_what_is_written_down_holds_all_that_was_tried_in_the_stay() -> None:
     assert noted(plan, TRIED, 7.0) == Try({"SRIOV": "Enabled", "B": 2, "C": 3}, 7.0, 1, 7.0)
     assert noted(plan, None, 7.0) == Try({"B": 2, "C": 3}, 7.0, 1, 7.0)
     assert noted(OFF, TRIED, 7.0) == Try({"SRIOV": "Enabled"}, 7.0, 2, 7.0)
+
+
+def test_what_a_bmc_drops_of_what_may_come_later_is_not_written_down_as_tried() -> None:
+    plan = Plan(changes={"Profile": "Custom", "Power": "Max", "Fan": "Auto"}, later=("Power", "Fan"))
+    after = Plan(changes={"Power": "Max", "Profile": "Custom"}, waiting={"Fan": "Auto"})
+    assert taken(plan, after).changes == {"Profile": "Custom", "Fan": "Auto"}
+    assert first(plan).changes == {"Profile": "Custom"}
+    assert taken(plan, Plan()) == plan
 
 
 @dataclass

@@ -1,6 +1,7 @@
 """Is every BIOS setting as the profile of the device type says?"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
@@ -10,18 +11,16 @@ from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers.json_text import json_object
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
-from fleet_runner.core.firmware import bios
+from fleet_runner.core.firmware import bios, bios_jobs, bios_messages
+from fleet_runner.core.firmware.bios_jobs import Job, Queue
 from fleet_runner.core.firmware.bios_text import GOING_ON, Report, SettingStatus, parse
 from fleet_runner.core.firmware.bios_values import Value, same
 
 NAME = "bios_settings"
-READ, FUTURE, PROGRESS = "redfish_bios", "redfish_bios_future", "bios_progress"
+READ, FUTURE, JOBS, PROGRESS = "redfish_bios", "redfish_bios_future", "redfish_bios_jobs", "bios_progress"
 
 BASEBOARD = "Baseboard"
 """In the URI of a computer that is none: the board of the GPUs."""
-
-SAID = 200
-"""Characters of what a BMC says about settings that it did not keep."""
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
@@ -38,6 +37,9 @@ def judge(readings: Readings, expected: Expected) -> Result:
     if report and report.stand not in GOING_ON | {SettingStatus.FAILED}:
         working = {"working": True} if report.stand is SettingStatus.BUSY else {}
         return Result(NAME, Verdict.UNKNOWN, report.message, (), working)
+    if job := _at_work(readings):
+        why = f"{job.told} is at the BIOS settings: what the BMC shows of them is certain once it has ended"
+        return Result(NAME, Verdict.UNKNOWN, why, (), {"working": True})
     now = _attributes(body)
     wrong = [name for name, value in wanted.items() if not same(now.get(name), value)]
     unclear = _unclear(wrong, wanted, _future(body, readings), report) if wrong else {}
@@ -48,7 +50,9 @@ def judge(readings: Readings, expected: Expected) -> Result:
     observed = {"attributes": {name: now[name] for name in wanted if name in now}}
     findings = [_wrong(name, wanted[name], body, expected.node) for name in wrong if name not in unclear]
     passed = f"BIOS settings are as the profile says: {len(wanted)}"
-    return unless_unread(conclude(NAME, findings, passed, observed), [*unclear.values()])
+    result = unless_unread(conclude(NAME, findings, passed, observed), [*unclear.values()])
+    goes_on = report is not None and not set(report.later).isdisjoint(unclear) and result.verdict is Verdict.UNKNOWN
+    return replace(result, observed={**result.observed, "working": True}) if goes_on else result
 
 
 def _computer(text: str) -> Mapping[str, Any]:
@@ -90,10 +94,14 @@ def _unclear(
         return {
             name: f"{name} was right before the boot and is not now; the next run sets it again" for name in wrong
         }
+    later = {name for name in wrong if report and name in report.later}
+    why = "is set in the next run: the BMC takes it once those are in force that were sent before it"
+    unclear = {name: f"{name} {why}" for name in wrong if name in later}
+    wrong = [name for name in wrong if name not in later]
     if future is None:
-        return {name: f"{name} is not in force, and the pending settings cannot be read" for name in wrong}
+        return unclear | {name: f"{name} is not in force, and the pending settings cannot be read" for name in wrong}
     waiting = {name for name in wrong if same(future.get(name), wanted[name])}
-    return {
+    return unclear | {
         name: f"{name} is pending: the next reset of the host sets it to {shown(wanted[name])}"
         for name in wrong
         if name in waiting
@@ -101,7 +109,7 @@ def _unclear(
 
 
 def _wrong(name: str, value: Value, body: Mapping[str, Any], node: str) -> Finding:
-    said = _said(body, name)
+    said = bios_messages.about(name, bios_messages.complaints(body))
     return about(node, "bios.setting", name)(
         message=f"{name} is {shown(_attributes(body)[name])}, expected {shown(value)}"
         + (said and f"; the BMC says: {said}"),
@@ -113,18 +121,10 @@ def _wrong(name: str, value: Value, body: Mapping[str, Any], node: str) -> Findi
     )
 
 
-def _said(body: Mapping[str, Any], name: str) -> str:
-    """Return what the BMC says about the settings it was last sent: of this one, else what it says first."""
-    said = body.get("@Redfish.Settings")
-    listed = said.get("Messages") if isinstance(said, Mapping) else None
-    told = [each["Message"] for each in listed if _is_bad(each)] if isinstance(listed, list) else []
-    return next((text for text in told if name in text), next(iter(told), ""))[:SAID]
-
-
-def _is_bad(message: object) -> bool:
-    if not isinstance(message, Mapping) or not isinstance(message.get("Message"), str):
-        return False
-    return (message.get("MessageSeverity") or message.get("Severity")) != "OK"
+def _at_work(readings: Readings) -> Job | None:
+    """Return the job that is at the settings now, where the BMC has such and they were read."""
+    found = json_object(text_of(readings[JOBS]), "the BIOS jobs") if JOBS in readings else {}
+    return Queue(jobs=bios_jobs.read(body for body in found.values() if isinstance(body, Mapping))).running
 
 
 CHECK = Check(
@@ -132,7 +132,7 @@ CHECK = Check(
     question="Is every BIOS setting as the profile says?",
     reads=(READ,),
     judge=judge,
-    also=(FUTURE, PROGRESS),
+    also=(FUTURE, JOBS, PROGRESS),
     section=bios.SECTION,
     codes=(
         Code(

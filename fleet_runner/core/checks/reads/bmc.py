@@ -58,6 +58,13 @@ READS = (
         path="/redfish/v1/Systems/*/Bios/@Redfish.Settings:SettingsObject",
         seconds=60.0,
     ),
+    # An iDRAC's jobs, which bring them into force.
+    Read(
+        "redfish_bios_jobs",
+        ReadKind.REDFISH,
+        path="/redfish/v1/Systems/*/Bios/@Redfish.Settings:SettingsObject/Oem:Dell:Jobs/*",
+        seconds=60.0,
+    ),
     Read("redfish_power", ReadKind.REDFISH, path="/redfish/v1/Chassis/*/Power", seconds=60.0),
     Read("redfish_supplies", ReadKind.REDFISH, SUPPLIES, seconds=120.0),
     Read("redfish_sensors", ReadKind.REDFISH, SENSORS, seconds=180.0),

@@ -16,7 +16,21 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import BmcError, BmcRefused, ConflictError
 from fleet_runner.core.firmware import bios
 from fleet_runner.core.firmware.bios import Plan, Seen, told
-from fleet_runner.core.firmware.bios_steps import Clock, Lost, Refused, Reset, Set, Settled, Try, decide, noted
+from fleet_runner.core.firmware.bios_steps import (
+    Clock,
+    Commit,
+    Lost,
+    Refused,
+    Reset,
+    Set,
+    Settled,
+    Try,
+    Wait,
+    decide,
+    first,
+    noted,
+    taken,
+)
 from fleet_runner.core.firmware.bios_text import Report, SettingStatus
 from fleet_runner.core.firmware.bios_values import Value
 from fleet_runner.core.firmware.flash import FlashTiming
@@ -111,26 +125,30 @@ def _turn(visit: _Visit) -> Report:
         return Report(SettingStatus.BUSY, why)
     plan = _plan(visit)
     tried = store.bios_try(target.node, target.since) if store else None
-    match decide(plan, tried, _clock(visit)):
+    match decide(plan, tried, _clock(visit), Bios(visit.bmc).queue()):
         case Settled():
-            return Report(
-                SettingStatus.SETTLED, f"BIOS settings are as the profile says: {len(plan.settled)}", notes=plan.notes
-            )
+            message = f"BIOS settings are as the profile says: {len(plan.settled)}"
+            report = Report(SettingStatus.SETTLED, message, notes=plan.notes)
         case Refused(why):
-            return Report(SettingStatus.REFUSED, why, notes=plan.notes)
+            report = Report(SettingStatus.REFUSED, why, notes=plan.notes)
         case Lost(why):
-            return Report(SettingStatus.FAILED, why, notes=plan.notes)
+            report = Report(SettingStatus.FAILED, why, notes=plan.notes)
+        case Wait(why):
+            report = Report(SettingStatus.BUSY, why, notes=plan.notes)
         case Set(changes):
-            return _set(visit, plan, tried, changes)
+            report = _set(visit, plan, tried, changes)
+        case Commit(again):
+            report = _commit(visit, plan, again, new=again != tried)
         case Reset(again):
-            return _reset(visit, plan, again, new=again != tried)
+            report = _reset(visit, plan, again, new=again != tried)
+    return report
 
 
 def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Value]) -> Report:
     """Send the changes; then they are written down, with the reset that is asked for."""
     settings = Bios(visit.bmc)
     uri, body = settings.request(changes)
-    request = {"method": "PATCH", "uri": uri, "body": body}
+    request: dict[str, Any] = {"method": "PATCH", "uri": uri, "body": body}
     if visit.lease is None:
         message = f"to be set at the next reset of the host: {told(changes)}"
         return Report(SettingStatus.PLANNED, message, request, time.time(), plan.notes)
@@ -138,35 +156,81 @@ def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Val
         return Report(SettingStatus.REFUSED, why, request, notes=plan.notes)
     visit.lease.confirm()
     try:
-        settings.set(changes)
+        sent = _sent(settings, plan)
     except BmcRefused as error:
-        return Report(SettingStatus.REFUSED, str(error), request, notes=plan.notes)
+        job = settings.queue().scheduled
+        why = f"{error}; {job.told} waits for a reset of the host" if job else str(error)
+        return Report(SettingStatus.REFUSED, why, request, notes=plan.notes)
+    request["body"] = settings.request(sent.changes)[1]
     after = _plan(visit)
     if not after.wrong and not after.changes:
         return Report(
             SettingStatus.SETTLED, f"set at once: {told(changes)}", request, notes=after.notes, changed=True
         )
-    silent = ", ".join(sorted(set(after.changes) & set(changes)))
+    sent = taken(sent, after)
+    silent = ", ".join(sorted(set(after.changes) & set(sent.changes)))
     unseen = (f"the BMC took {silent} and does not show that it waits for a reset",) if silent else ()
-    report = _reset(visit, plan, noted(plan, tried, time.time()), new=True)
+    if after.waiting and settings.queue().lacking:
+        settings.make_job()
+    report = _reset(visit, plan, noted(sent, tried, time.time()), new=True)
     return replace(report, request=request, notes=(*after.notes, *unseen), changed=True)
+
+
+def _sent(settings: Bios, plan: Plan) -> Plan:
+    """Send the changes; where the BMC refuses them, those alone that others rest on. Return what was sent.
+
+    Raises:
+        BmcRefused: it takes neither.
+    """
+    try:
+        settings.set(plan.changes)
+    except BmcRefused:
+        now = first(plan)
+        if not plan.later or not now.changes:
+            raise
+        settings.set(now.changes)
+        return now
+    return plan
+
+
+def _commit(visit: _Visit, plan: Plan, again: Try, *, new: bool) -> Report:
+    """Have a job made of what waits; the reset comes after it."""
+    settings = Bios(visit.bmc)
+    uri, body = settings.commit()
+    request = {"method": "POST", "uri": uri, "body": body}
+    if visit.lease is None:
+        message = f"a job, then a reset of the host, for {told(plan.waiting)}"
+        return Report(SettingStatus.PLANNED, message, request, again.reset_from, plan.notes)
+    if why := identity.stranger(visit.bmc, visit.means.device):
+        return Report(SettingStatus.REFUSED, why, request, notes=plan.notes)
+    visit.lease.confirm()
+    try:
+        settings.make_job()
+    except BmcRefused as error:
+        return Report(SettingStatus.REFUSED, str(error), request, notes=plan.notes)
+    return replace(_reset(visit, plan, again, new=new), request=request, changed=True)
 
 
 def _reset(visit: _Visit, plan: Plan, tried: Try, *, new: bool) -> Report:
     """Say that a reset of the host comes next, once that is written down."""
-    message = f"a reset of the host is next, for {told({**plan.waiting, **plan.changes})}"
+    all_of_it = {**plan.waiting, **plan.changes}
+    later = tuple(sorted(set(all_of_it) - set(tried.attributes)))
+    message = f"a reset of the host is next, for {told({n: v for n, v in all_of_it.items() if n not in later})}"
+    if later:
+        message += f"; {', '.join(later)} can be set once these are in force"
     if visit.lease is None or visit.means.store is None:
-        return Report(SettingStatus.PLANNED, message, None, tried.reset_from, plan.notes)
+        return Report(SettingStatus.PLANNED, message, None, tried.reset_from, plan.notes, later=later)
     if new:
         store, target = visit.means.store, visit.target
         by = (target.holder, target.by)
         written(lambda: store.note_bios(target.node, tried, by, now=time.time()), PATIENCE)
-    return Report(SettingStatus.WAITING, message, None, tried.reset_from, plan.notes)
+    return Report(SettingStatus.WAITING, message, None, tried.reset_from, plan.notes, later=later)
 
 
 def _plan(visit: _Visit) -> Plan:
     settings = Bios(visit.bmc)
-    seen = Seen(settings.attributes(), settings.pending(), settings.registry(), settings.dependencies())
+    known = settings.registry(), settings.dependencies(), settings.complaints()
+    seen = Seen(settings.attributes(), settings.pending(), *known)
     return bios.plan(visit.means.wanted, seen)
 
 

@@ -100,6 +100,47 @@ def test_a_fault_counts_although_another_setting_is_not_known() -> None:
     assert asked({"SRIOV": "Enabled", "Nothing": 1}, future={}).verdict is FAIL
 
 
+@pytest.mark.parametrize(
+    ("job", "verdict"),
+    [
+        ({"Id": "JID_1", "JobType": "BIOSConfiguration", "JobState": "Running"}, UNKNOWN),
+        ({"Id": "JID_1", "JobType": "BIOSConfiguration", "JobState": "Completed"}, FAIL),
+        ({"Id": "JID_1", "JobType": "FirmwareUpdate", "JobState": "Running"}, FAIL),
+        ("odd", FAIL),
+    ],
+)
+def test_a_job_that_is_at_the_settings_leaves_them_unknown_until_it_ends(job: Any, verdict: Verdict) -> None:
+    """An iDRAC applies settings for minutes, and shows them as in force before it is done."""
+    texts = {
+        "redfish_bios": json.dumps({BIOS: {"Attributes": NOW, "@Redfish.Settings": LINK}}),
+        "redfish_bios_future": json.dumps({FUTURE: {"Attributes": {}}}),
+        "redfish_bios_jobs": json.dumps({"/redfish/v1/Jobs/JID_1": job}),
+    }
+    result = judged("bios_settings", texts, Expected(NODE, {"bios": {"attributes": {"SRIOV": "Enabled"}}}, DEVICE))
+    assert result.verdict is verdict
+    if verdict is UNKNOWN:
+        assert result.observed == {"working": True}
+        assert result.message.startswith("job JID_1 (Running) is at the BIOS settings")
+
+
+@pytest.mark.parametrize("future", [{}, None])
+def test_a_setting_that_is_sent_once_another_one_is_in_force_is_unknown_until_then(future: Any) -> None:
+    report = Report(SettingStatus.WAITING, "as was reported", later=("SRIOV", "Quiet"))
+    texts = {
+        "redfish_bios": json.dumps({BIOS: {"Attributes": NOW, "@Redfish.Settings": LINK}}),
+        "bios_progress": json.dumps(report.to_json()),
+    }
+    if future is not None:
+        texts["redfish_bios_future"] = json.dumps({FUTURE: {"Attributes": future}})
+    wanted = {"SRIOV": "Enabled", "Quiet": True}
+    result = judged("bios_settings", texts, Expected(NODE, {"bios": {"attributes": wanted}}, DEVICE))
+    assert (result.verdict, "SRIOV is set in the next run" in result.message) == (UNKNOWN, True)
+    assert result.observed["working"] is True, "the next run goes on with it"
+    others = Expected(NODE, {"bios": {"attributes": {**wanted, "Payload": 512}}}, DEVICE)
+    failed = judged("bios_settings", texts, others)
+    assert (failed.verdict, "working" in failed.observed) == ((UNKNOWN, True) if future is None else (FAIL, False))
+
+
 def test_a_link_may_be_written_in_full() -> None:
     said = {"SettingsObject": {"@odata.id": f"https://10.0.0.1{FUTURE}"}}
     assert asked({"SRIOV": "Enabled"}, future={"SRIOV": "Enabled"}, said=said).verdict is UNKNOWN
@@ -192,6 +233,7 @@ def test_a_report_that_is_none_is_unknown(text: str) -> None:
         st.none() | st.floats(0, 1e12),
         st.lists(st.text()).map(tuple),
         st.booleans(),
+        st.lists(st.text()).map(tuple),
     )
 )
 def test_a_report_is_read_as_it_was_written(report: Report) -> None:

@@ -1,0 +1,122 @@
+"""What is asked of a BMC so that only the next boot comes from the network, and whether it is there afterwards."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet_runner.core.boot.override import Override, Seen, held, otherwise, plan
+
+ONCE, TARGET, MODE = "BootSourceOverrideEnabled", "BootSourceOverrideTarget", "BootSourceOverrideMode"
+DEVICE = "UefiTargetBootSourceOverride"
+LISTED = f"{TARGET}@Redfish.AllowableValues"
+HTTP4 = "PciRoot(0x7)/Pci(0x1,0x1)/MAC(B83FD2D7F74A,0x1)/IPv4(0.0.0.0)/Uri()"
+HTTP6 = "PciRoot(0x7)/Pci(0x1,0x1)/MAC(B83FD2D7F74A,0x1)/IPv6(0000::)/Uri()"
+DISK = "PciRoot(0x0)/Pci(0x3,0x2)/NVMe(0x1,02-DC)"
+ADDRESS = "http://10.0.0.1/loader/snponly.efi"
+
+
+def test_what_belongs_together_is_sent_together() -> None:
+    assert plan("Pxe", "", Seen({})) == Override(({ONCE: "Once", TARGET: "Pxe"},))
+    assert plan("None", "", Seen({LISTED: ["None"]})).steps == ({ONCE: "Disabled", TARGET: "None"},)
+    assert plan("UefiHttp", ADDRESS, Seen({LISTED: ["UefiHttp"]})).steps == (
+        {ONCE: "Once", TARGET: "UefiHttp", "HttpBootUri": ADDRESS},
+    )
+    assert plan("Usb", "", Seen({LISTED: ["None", "Pxe"]})) == Override(why="can boot from None, Pxe, not Usb")
+
+
+@pytest.mark.parametrize(
+    ("boot", "sent"),
+    [
+        ({MODE: "Legacy", f"{MODE}@Redfish.AllowableValues": ["Legacy", "UEFI"]}, True),
+        ({MODE: None, f"{MODE}@Redfish.AllowableValues": ["UEFI"]}, True),
+        ({MODE: "UEFI", f"{MODE}@Redfish.AllowableValues": ["UEFI"]}, False),
+        ({MODE: "Legacy", f"{MODE}@Redfish.AllowableValues": ["Legacy"]}, False),
+        ({MODE: "Legacy"}, False),
+    ],
+)
+def test_the_mode_goes_along_where_a_boot_over_http_needs_another_that_can_be_chosen(boot: Any, sent: object) -> None:
+    [step] = plan("UefiHttp", "", Seen(boot)).steps
+    assert (step.get(MODE) == "UEFI") is sent
+    [step] = plan("Pxe", "", Seen(boot)).steps
+    assert MODE not in step
+
+
+@pytest.mark.parametrize(
+    ("bios", "address", "why"),
+    [
+        ({"HttpDev1EnDis": "Enabled"}, "", ""),
+        ({"HttpDev1EnDis": "Enabled", "HttpDev1Uri": ADDRESS}, ADDRESS, ""),
+        (
+            {"HttpDev1EnDis": "Disabled"},
+            "",
+            "a boot over HTTP needs the BIOS setting HttpDev1EnDis 'Enabled', f",
+        ),
+        (
+            {"HttpDev1EnDis": "Enabled", "HttpDev1Uri": "http://x"},
+            ADDRESS,
+            "the BIOS setting HttpDev1Uri is not",
+        ),
+    ],
+)
+def test_a_dell_boots_over_http_as_its_bios_settings_say(bios: Any, address: str, why: str) -> None:
+    found = plan("UefiHttp", address, Seen({LISTED: ["UefiHttp"]}, bios=bios))
+    assert found.why.startswith(why)
+    assert bool(found.why) is bool(why)
+    assert found.steps == (() if why else ({ONCE: "Once", TARGET: "UefiHttp"},))
+
+
+def test_a_dell_that_cannot_boot_over_http_says_so() -> None:
+    found = plan("UefiHttp", "", Seen({LISTED: ["Pxe"]}, bios={"HttpDev1EnDis": "Enabled"}))
+    assert found == Override(why="can boot from Pxe, not UefiHttp")
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_bmc_that_boots_over_http_by_a_device_is_told_the_device_first(listed: object) -> None:
+    boot: dict[str, Any] = {LISTED: ["Pxe", "UefiTarget"]}
+    if listed:
+        boot[f"{DEVICE}@Redfish.AllowableValues"] = [HTTP6, HTTP4, DISK]
+    found = plan("UefiHttp", "", Seen(boot, () if listed else (HTTP6, HTTP4, HTTP4, DISK)))
+    assert found.steps == ({DEVICE: HTTP4}, {ONCE: "Once", TARGET: "UefiTarget", DEVICE: HTTP4})
+
+
+@pytest.mark.parametrize(
+    ("paths", "why"),
+    [
+        ((DISK, HTTP6), "of its 2 devices none of them boots over HTTP"),
+        ((HTTP4, HTTP4.replace("0x7", "0x8")), "of its 2 devices 2 of them boot over HTTP"),
+    ],
+)
+def test_of_no_device_or_several_none_is_guessed(paths: tuple[str, ...], why: str) -> None:
+    found = plan("UefiHttp", "", Seen({LISTED: ["UefiTarget"]}, paths))
+    assert (found.steps, found.why) == ((), f"it boots over HTTP by a device alone, and {why}")
+
+
+@pytest.mark.parametrize(
+    ("step", "boot", "shown"),
+    [
+        ({ONCE: "Once", TARGET: "Pxe"}, {ONCE: "Once", TARGET: "Pxe", MODE: "Legacy"}, ""),
+        ({ONCE: "Once", TARGET: "Pxe"}, {ONCE: "Disabled", TARGET: "None"}, f"{ONCE} 'Disabled', {TARGET} 'None'"),
+        ({ONCE: "Once", TARGET: "Pxe"}, {ONCE: "Continuous", TARGET: "Pxe"}, f"{ONCE} 'Continuous', {TARGET} 'Pxe'"),
+        ({ONCE: "Once", TARGET: "Pxe", MODE: "UEFI"}, {ONCE: "Once", TARGET: "Pxe", MODE: "Legacy"},
+         f"{ONCE} 'Once', {TARGET} 'Pxe', {MODE} 'Legacy'"),
+        ({ONCE: "Once", TARGET: "Pxe", "HttpBootUri": "a"}, {ONCE: "Once", TARGET: "Pxe", "HttpBootUri": "b"},
+         "another HttpBootUri"),
+        ({ONCE: "Once", TARGET: "Pxe", "HttpBootUri": "a"}, {ONCE: "Once", TARGET: "Pxe", "HttpBootUri": "a"}, ""),
+        ({ONCE: "Once", TARGET: "Pxe", "HttpBootUri": "a"}, {ONCE: "Once", TARGET: "Pxe", "HttpBootUri": ""}, ""),
+        ({ONCE: "Disabled", TARGET: "None"}, {ONCE: "Disabled", TARGET: "Pxe"}, ""),
+        ({ONCE: "Disabled", TARGET: "None"}, {}, ""),
+        ({ONCE: "Disabled", TARGET: "None"}, {ONCE: "Once", TARGET: "None"}, ""),
+        ({ONCE: "Disabled", TARGET: "None"}, {ONCE: "Once", TARGET: "Pxe"}, f"{ONCE} 'Once', {TARGET} 'Pxe'"),
+    ],
+)  # fmt: skip
+def test_what_a_bmc_shows_instead_is_told(step: Any, boot: Any, shown: str) -> None:
+    assert held(step, boot) == shown
+
+
+@given(st.sampled_from([{}, {MODE: "UEFI"}, {MODE: "Legacy"}]), st.sampled_from([{}, {MODE: None}, {MODE: "Legacy"}]))
+def test_the_other_way_has_a_mode_where_there_was_none_and_none_where_there_was(step: Any, boot: Any) -> None:
+    other = otherwise({TARGET: "Pxe", **step}, boot)
+    assert (MODE in other) is not (MODE in step)
+    assert other.get(MODE, "UEFI") == (boot.get(MODE) or "UEFI" if not step else "UEFI")
