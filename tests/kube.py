@@ -20,6 +20,7 @@ from fleet_runner.lab.ports import choose
 
 BUILT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fleet-runner" / "kube-apiserver"
 ADMIN, DRAINER = "admins-token", "drainers-token"
+RBAC = Path(__file__).resolve().parents[1] / "docs" / "examples" / "kubernetes-rbac.yml"
 
 needed = pytest.mark.skipif(
     not (BUILT / "kube-apiserver").exists(), reason="needs what scripts/kube-apiserver builds, in some minutes"
@@ -59,6 +60,17 @@ class ApiServer:
         file.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "Config", "current-context": "x", **whole}))
         file.chmod(0o600)
         return file
+
+    def grant(self, manifest: Path = RBAC) -> None:
+        """Give the runner's user the rights of a manifest's roles, and no others."""
+        user = {"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "fleet-runner"}
+        for each in yaml.safe_load_all(manifest.read_text(encoding="utf-8")):
+            kind, where = each["kind"], each["metadata"].get("namespace")
+            if kind == "ServiceAccount":
+                continue
+            whole = each | {"subjects": [user]} if kind.endswith("Binding") else each
+            scope = f"/namespaces/{where}" if where else ""
+            self.ask("POST", f"/apis/rbac.authorization.k8s.io/v1{scope}/{kind.lower()}s", whole)
 
     def node(self, name: str) -> Any:
         """Return a node."""

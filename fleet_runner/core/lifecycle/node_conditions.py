@@ -136,7 +136,7 @@ def _family(
     if worst is not None:
         number = f"; ticket {tickets[worst.fault]}" if worst.fault in tickets else ""
         more = f"; {len(standing) - 1} more" if len(standing) > 1 else ""
-        return Told(name, "False", _camel(worst.code), f"{_meaning(worst)}{more}{number}")
+        return Told(name, "False", camel(worst.code), f"{meaning(worst)}{more}{number}")
     if found:
         return Told(
             name, "Unknown", "NotConfirmed", "what a check found is not confirmed, or has its cause elsewhere"
@@ -152,17 +152,17 @@ def _family(
     )
 
 
-def _meaning(finding: Finding) -> str:
+def meaning(finding: Finding) -> str:
     """Return what a kind of finding means, with the part of this node that it is about."""
     codes = (code for check in CHECKS.values() for code in check.codes)
-    meaning = next((code.meaning for code in codes if fnmatchcase(finding.code, code.code)), None)
-    meaning = meaning or printable(finding.code)[:200]
-    return f"{finding.component}: {meaning}" if _PART.fullmatch(finding.component) else meaning
+    found = next((code.meaning for code in codes if fnmatchcase(finding.code, code.code)), None)
+    found = found or printable(finding.code)[:200]
+    return f"{finding.component}: {found}" if _PART.fullmatch(finding.component) else found
 
 
 def _remediation(node: Node) -> Told:
     if node.state in OUT:
-        return Told(UNDER_REMEDIATION, "True", _camel(node.state.value), STATES[node.state].meaning)
+        return Told(UNDER_REMEDIATION, "True", camel(node.state.value), STATES[node.state].meaning)
     pending = node.conditions.get(Condition.PENDING)
     if pending is not None:
         remedy = pending.detail or "a remedy"
@@ -172,7 +172,8 @@ def _remediation(node: Node) -> Told:
     return Told(UNDER_REMEDIATION, "False", "NothingAsked", "No remedy is asked for.")
 
 
-def _camel(code: str) -> str:
+def camel(code: str) -> str:
+    """Return a code as Kubernetes wants a reason: words run together, at most 200 characters."""
     return "".join(word[:1].upper() + word[1:] for word in _WORD.findall(code))[:200] or "Unknown"
 
 

@@ -15,6 +15,7 @@ import structlog
 
 from fleet_runner.adapters.schedulers import kubernetes, kubernetes_status
 from fleet_runner.adapters.schedulers.kubernetes import Kubernetes
+from fleet_runner.adapters.schedulers.kubernetes_events import KubernetesEvents
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import SchedulerError, SettingsError
 from fleet_runner.core.inventory.records import Fleet
@@ -22,6 +23,7 @@ from fleet_runner.core.lifecycle import node_conditions
 from fleet_runner.core.lifecycle.node_conditions import Wanted
 from fleet_runner.core.lifecycle.runs import Node, Ticket
 from fleet_runner.core.tickets.trackers.backoff import pause
+from fleet_runner.reconcile.lifecycle.node_events import EventsTeller
 from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.reconcile.loop.store_ownership import Outward
 from fleet_runner.reconcile.loop.survive import errors_logged
@@ -51,6 +53,7 @@ class ConditionsTeller:
     theirs: Callable[[], Mapping[str, str]] = dict
     may: Callable[[str], bool] = lambda _: True
     go_on: Callable[[], bool] = lambda: True
+    events: EventsTeller | None = None
     _there: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     _looked: float = float("-inf")
     _versions: dict[str, int] = field(default_factory=dict[str, int])
@@ -84,6 +87,8 @@ class ConditionsTeller:
             others = [each for each in current["conditions"] if each.get("type") not in node_conditions.CONDITIONS]
             current["conditions"] = [*others, *there]
             told += 1
+        if self.events is not None:
+            self.events.tell(self._there, self.theirs(), self.may, self.go_on)
         return told
 
     def _take_off(self) -> int:
@@ -142,7 +147,10 @@ class ConditionsTeller:
 
     def _want(self, node: Node, tickets: Iterable[Ticket]) -> Wanted:
         mine = [ticket for ticket in tickets if node.name in ticket.nodes]
-        return node_conditions.wanted(node, self.store.latest_results(node.name), mine)
+        latest = self.store.latest_results(node.name)
+        if self.events is not None:
+            self.events.gather(node, latest, mine)
+        return node_conditions.wanted(node, latest, mine)
 
 
 def _is_told(current: Mapping[str, Any]) -> bool:
@@ -169,12 +177,14 @@ def telling(world: TickContext) -> Iterator[None]:
     """Keep the nodes of the cluster true for as long as it is open; only the runner that decides does so."""
     stop = Event()
     may = Outward(world)
+    cluster = opened(world.settings)
     given = ConditionsTeller(
         world.store,
-        opened(world.settings),
+        cluster,
         lambda: theirs(world.fleet),
         may,
         lambda: world.decides() and not stop.is_set(),
+        EventsTeller(world.store, KubernetesEvents(cluster)),
     )
     thread = Thread(target=_tell, args=(world, given, may, stop), name="kubernetes", daemon=True)
     thread.start()
