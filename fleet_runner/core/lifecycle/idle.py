@@ -43,6 +43,12 @@ def lost(view: View, newest: float) -> str:
     return work.lost(usage, scheduler, scheduled=view.scheduled)
 
 
+def never_interrupted(view: View) -> bool:
+    """Whether work was last seen on the node that says of itself that it is never to be interrupted."""
+    scheduler = _newest(view, SCHEDULER)
+    return scheduler is not None and bool(scheduler.result.observed.get(work.NEVER))
+
+
 def note_usage(view: View) -> tuple[Action, ...]:
     """Return what the newest answers change about whether the node is in use."""
     processes = usage(view)

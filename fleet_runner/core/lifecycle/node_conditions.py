@@ -7,6 +7,7 @@ in the words of the check's own catalogue, and never a finding's text, which may
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -75,10 +76,11 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """All that a node is to say."""
+    """All that a node is to say: `lifecycle` in Kubernetes' own words, as far as it is true."""
 
     labels: Mapping[str, str]
     conditions: tuple[Told, ...]
+    lifecycle: tuple[Told, ...] = ()
 
 
 def wanted(node: Node, latest: Iterable[Stored], tickets: Sequence[Ticket]) -> Wanted:
@@ -162,14 +164,29 @@ def meaning(finding: Finding) -> str:
 
 def _remediation(node: Node) -> Told:
     if node.state in OUT:
-        return Told(UNDER_REMEDIATION, "True", camel(node.state.value), STATES[node.state].meaning)
+        meaning_of_state = f"{STATES[node.state].meaning} Since {utc(node.since)}."
+        return Told(UNDER_REMEDIATION, "True", camel(node.state.value), meaning_of_state)
     pending = node.conditions.get(Condition.PENDING)
     if pending is not None:
         remedy = pending.detail or "a remedy"
-        return Told(UNDER_REMEDIATION, "True", "Pending", f"{remedy} follows once the node's work has ended")
+        follows = f"{remedy} follows once the node's work has ended"
+        why = f"{follows}; pending since {utc(pending.since)}, it waits for {waits_for(node)}"
+        return Told(UNDER_REMEDIATION, "True", "Pending", why)
     if Condition.MAINTENANCE in node.conditions:
         return Told(UNDER_REMEDIATION, "True", "Maintenance", "A person does planned work on it.")
     return Told(UNDER_REMEDIATION, "False", "NothingAsked", "No remedy is asked for.")
+
+
+def waits_for(node: Node) -> str:
+    """Say what a pending remedy waits for; a node's own sentence may name tenants, or other nodes."""
+    if Condition.HELD in node.conditions:
+        return "the end of a hold"
+    return "the end of its work" if Condition.IN_USE in node.conditions else "the word that no work runs on it"
+
+
+def utc(at: float) -> str:
+    """Return a moment as Kubernetes writes it."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def camel(code: str) -> str:

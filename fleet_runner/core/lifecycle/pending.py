@@ -140,9 +140,9 @@ def _regardless(view: View, pending: Held, need: Need | None, timing: Timing, no
     """Say why a remedy of the runner's own does not wait for the work that runs; "" where it does.
 
     Nothing new starts by now: the drain was asked for once. A fault that ends work has ended its own: where others'
-    may run beside it, or nobody can tell, the remedy waits like any.
+    may run beside it, or nobody can tell, the remedy waits like any. What is never to be interrupted is waited for.
     """
-    if pending.by != RUNNER:
+    if pending.by != RUNNER or idle.never_interrupted(view):
         return ""
     if need is not None and need.at_once and (why := idle.lost(view, _newest(pending, timing, now))):
         return f"The fault has ended the node's work, {why}: the remedy does not wait, it is carried out now."

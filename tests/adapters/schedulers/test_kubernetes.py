@@ -202,7 +202,6 @@ def test_the_rights_of_the_example_are_enough_and_no_more(
         lambda: api.delete_namespaced_pod(f"pod-{node}", "default"),
         api.list_secret_for_all_namespaces,
         lambda: api.delete_node(node),
-        api.list_node,
     ):
         with pytest.raises(ApiException) as error:
             refused()

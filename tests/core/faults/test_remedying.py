@@ -156,6 +156,18 @@ def test_past_its_deadline_a_remedy_asks_or_acts_as_the_policy_says() -> None:
     assert event(decide(pending(Remedy.RESET, "ann", rules=act), TIMING, NOW)) is None
 
 
+def test_work_that_is_never_to_be_interrupted_is_waited_for_past_the_deadline_and_whatever_the_fault_ended() -> None:
+    act = Rules(at_deadline=AtDeadline.ACT, deadline=60)
+    never = the_job(sole=True, never=["pod ml/train"])
+    for view in (
+        pending(Remedy.RESET, alarms=(an_alarm(),), rules=act, latest=(BUSY, never)),
+        pending(Remedy.POWER_CYCLE, alarms=(FALLEN,), latest=(BUSY, never), scheduled=True),
+    ):
+        assert event(decide(view, TIMING, NOW)) is None
+        free = replace(view, latest=(BUSY, the_job(sole=True)))
+        assert event(decide(free, TIMING, NOW)) is not None
+
+
 @pytest.mark.parametrize(
     ("remedy", "expected"),
     [

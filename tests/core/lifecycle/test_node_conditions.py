@@ -22,7 +22,7 @@ from fleet_runner.core.lifecycle.node_conditions import (
     wanted,
 )
 from fleet_runner.core.lifecycle.runs import Held, Node, Stored, Ticket
-from fleet_runner.core.lifecycle.states import Condition, Stage, State
+from fleet_runner.core.lifecycle.states import STATES, Condition, Stage, State
 
 GPU = "GPU 0000:9b:00.0"
 ACTS = {
@@ -131,12 +131,18 @@ def test_a_code_that_no_check_knows_is_its_own_meaning() -> None:
 def test_what_is_done_about_it_is_told_apart() -> None:
     """Pending waits for the node's work; an immediate one has begun."""
     held = Held(0.0, "Xid 79 on gpu-99", "runner", "REBOOT")
+    waits = "the word that no work runs on it"
     pending = wanted(node(pending=held), (), ())
     assert pending.labels[TRANSITION] == "pending"
-    assert pending.conditions[-1][1:] == ("True", "Pending", "REBOOT follows once the node's work has ended")
+    assert pending.conditions[-1][1:] == (
+        "True",
+        "Pending",
+        f"REBOOT follows once the node's work has ended; pending since 1970-01-01T00:00:00Z, it waits for {waits}",
+    )
     for state in OUT:
         want = wanted(node(state, pending=held), (), ())
         assert (want.labels[TRANSITION], want.conditions[-1].status) == ("immediate", "True")
+        assert want.conditions[-1].message == f"{STATES[state].meaning} Since 1970-01-01T00:00:00Z."
     assert wanted(node(pending=Held(0.0, "x", "kim")), (), ()).conditions[-1].message.startswith("a remedy follows")
     assert wanted(node(maintenance=held), (), ()).conditions[-1].reason == "Maintenance"
     assert wanted(node(), (), ()).conditions[-1].status == "False"

@@ -10,7 +10,7 @@ from fleet_runner.core.checks.parsers import kubernetes_node, slurm_node
 from fleet_runner.core.checks.parsers.json_text import json_object
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.lifecycle import scheduler
-from fleet_runner.core.lifecycle.preflight.work import SOLE
+from fleet_runner.core.lifecycle.preflight.work import NEVER, SOLE
 from fleet_runner.core.lifecycle.scheduler import Seen
 
 NAME = "scheduler"
@@ -47,6 +47,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "takes_work": seen.takes_work,
         "work": list(seen.work[: scheduler.SHOWN]),
         **({SOLE: True} if seen.sole else {}),
+        **({NEVER: list(seen.never[: scheduler.SHOWN])} if seen.never else {}),
     }
     return Result(NAME, Verdict.PASS, _message(seen), observed=observed)
 

@@ -53,6 +53,13 @@ def test_a_node_of_kubernetes_is_read_too() -> None:
     assert found.message == told
 
 
+def test_work_that_is_never_to_be_interrupted_is_observed() -> None:
+    pod = {"name": "ml/web", "phase": "Running", "interruption": "never"}
+    node = {"name": "n1", "unschedulable": True, "notes": {}, "taints": [], "ready": "True", "pods": [pod]}
+    found = judged(scheduler="kubernetes", said=node)
+    assert (found.observed["in_use"], found.observed["never"]) == (True, ["pod ml/web"])
+
+
 @pytest.mark.parametrize(
     ("said", "why"),
     [
