@@ -64,6 +64,8 @@ class Kubernetes:
         for _ in range(TRIES):
             raw = self._node(node)
             said, seen = _said(node, raw, [])
+            if seen.owner:
+                return SchedulerOutcome(changed=False, told=f"it is left to {seen.owner}, who works on it")
             if holds(seen.ours, by) and said["unschedulable"]:
                 ended = self._dismiss(node, dry=dry)
                 return SchedulerOutcome(changed=bool(ended), told=f"it is drained already: {seen.why}{ended}")

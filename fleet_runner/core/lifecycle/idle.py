@@ -49,6 +49,12 @@ def never_interrupted(view: View) -> bool:
     return scheduler is not None and bool(scheduler.result.observed.get(work.NEVER))
 
 
+def owner(view: View) -> str:
+    """Return who else was last seen to repair or remove the node, "" for nobody."""
+    scheduler = _newest(view, SCHEDULER)
+    return str(scheduler.result.observed.get(work.OWNER) or "") if scheduler is not None else ""
+
+
 def note_usage(view: View) -> tuple[Action, ...]:
     """Return what the newest answers change about whether the node is in use."""
     processes = usage(view)
@@ -74,7 +80,7 @@ def _free(view: View, newest: float, *, asked: bool) -> bool:
 
 def _says_idle(stored: Stored, newest: float) -> bool:
     fresh = stored.at > newest and stored.result.verdict is Verdict.PASS
-    return fresh and stored.result.observed.get("in_use") is False
+    return fresh and stored.result.observed.get("in_use") is False and not stored.result.observed.get(work.OWNER)
 
 
 def _used(stored: Stored) -> bool:

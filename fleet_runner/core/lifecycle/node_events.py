@@ -112,7 +112,7 @@ def _ticket(node: Node, ticket: Ticket, finding: Finding | None) -> NodeEvent:
 
 
 def _note(text: str) -> str:
-    return text.encode("ascii", "replace").decode()[:NOTE]
+    return " ".join(text.encode("ascii", "replace").decode().split())[:NOTE]
 
 
 def object_name(there: str, about: str) -> str:

@@ -41,6 +41,7 @@ class Seen(NamedTuple):
     there and is not waited for. `why` is who keeps work away and for which reason, in the scheduler's words; `ours`
     whose drain of ours that is, None where it is somebody else's or nobody's. `sole` says that its work is one job
     that has the whole node. `never` is the work that says of itself that it is never to be interrupted.
+    `owner` is who else repairs or removes the node now.
     """
 
     state: str
@@ -51,6 +52,7 @@ class Seen(NamedTuple):
     others: int = 0
     sole: bool = False
     never: tuple[str, ...] = ()
+    owner: str = ""
 
 
 def marked(node: str, reason: str, by: By) -> str:

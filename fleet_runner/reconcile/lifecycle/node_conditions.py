@@ -7,23 +7,29 @@ cluster is only listed, every `LOOK` seconds, in pages of 500 nodes.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Event, Thread
 from typing import Any
 
 import structlog
 
+from fleet_runner.adapters.plays.wake import wake
 from fleet_runner.adapters.schedulers import kubernetes, kubernetes_status
 from fleet_runner.adapters.schedulers.kubernetes import Kubernetes
 from fleet_runner.adapters.schedulers.kubernetes_events import KubernetesEvents
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import SchedulerError, SettingsError
+from fleet_runner.core.faults.signals import kubernetes as kubernetes_signals
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle import node_conditions
 from fleet_runner.core.lifecycle.node_conditions import Wanted
 from fleet_runner.core.lifecycle.node_lifecycle import is_ours, lifecycle, lifecycle_is_told
 from fleet_runner.core.lifecycle.runs import Node, Ticket
 from fleet_runner.core.tickets.trackers.backoff import pause
+from fleet_runner.reconcile.faults.policy import Policy
+from fleet_runner.reconcile.lifecycle import node_health
 from fleet_runner.reconcile.lifecycle.node_events import EventsTeller
+from fleet_runner.reconcile.lifecycle.node_health import Conditions
 from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.reconcile.loop.store_ownership import Outward
 from fleet_runner.reconcile.loop.survive import errors_logged
@@ -57,6 +63,7 @@ class ConditionsTeller:
     may: Callable[[str], bool] = lambda _: True
     go_on: Callable[[], bool] = lambda: True
     events: EventsTeller | None = None
+    health: Callable[[Conditions], object] | None = None
     _there: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     _looked: float = float("-inf")
     _versions: dict[str, int] = field(default_factory=dict[str, int])
@@ -76,6 +83,7 @@ class ConditionsTeller:
         if now - self._looked >= LOOK:
             self._there = dict(kubernetes_status.nodes(self.cluster))
             self._looked, self._left = now, {}
+            self._hear()
         told = self._take_off()
         for name, theirs, want in self.due():
             if not self.go_on():
@@ -88,6 +96,20 @@ class ConditionsTeller:
         if self.events is not None:
             self.events.tell(self._there, self.theirs(), self.may, self.go_on)
         return told
+
+    def _hear(self) -> None:
+        """Hand over what others say of the health of our nodes; what we say ourselves is no news."""
+        if self.health is None:
+            return
+        theirs = self.theirs()
+        found = {name: self._there.get(theirs.get(name, name)) for name in self._wanted}
+        self.health(
+            {
+                name: [each for each in there["conditions"] if not _is_said(each)]
+                for name, there in found.items()
+                if there is not None
+            }
+        )
 
     def _say(self, theirs: str, want: Wanted, now: float) -> str:
         """Have one node say what it is to say; return what is in the way."""
@@ -221,6 +243,7 @@ def telling(world: TickContext) -> Iterator[None]:
         may,
         lambda: world.decides() and not stop.is_set(),
         EventsTeller(world.store, KubernetesEvents(cluster)),
+        partial(_heard, world, Policy()),
     )
     thread = Thread(target=_tell, args=(world, given, may, stop), name="kubernetes", daemon=True)
     thread.start()
@@ -229,6 +252,13 @@ def telling(world: TickContext) -> Iterator[None]:
     finally:
         stop.set()
         thread.join(GRACE)
+
+
+def _heard(world: TickContext, policy: Policy, found: Conditions) -> None:
+    """Keep what others say of our nodes as alarms, and have the runner look at those that changed."""
+    heard = kubernetes_signals.table(world.settings.kubernetes_signals)
+    if node_health.hear(world.store, policy.rules(world.settings), found, heard, world.decides):
+        wake(world.settings.state_dir, world.store)
 
 
 def _tell(world: TickContext, given: ConditionsTeller, may: Outward, stop: Event) -> None:

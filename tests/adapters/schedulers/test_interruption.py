@@ -9,6 +9,7 @@ from fleet_runner.adapters.schedulers import kubernetes
 from fleet_runner.adapters.schedulers.kubernetes import Kubernetes
 from fleet_runner.core.checks.parsers import kubernetes_node
 from fleet_runner.core.checks.parsers.kubernetes_node import INTERRUPTION
+from fleet_runner.core.lifecycle.remediators import ANNOTATION, LABEL, MARKS, Mark
 from fleet_runner.core.lifecycle.scheduler import By
 from tests import kube
 
@@ -99,6 +100,25 @@ def test_only_who_wants_no_grace_gets_none(server: kube.ApiServer, cluster: Kube
     pod = server.ask("GET", f"/api/v1/namespaces/default/pods/graceful-{name}")
     assert pod["metadata"]["deletionGracePeriodSeconds"] == 300
     assert not cluster.drain(name, "Xid 79", By.PERSON).changed
+
+
+@pytest.mark.parametrize("mark", MARKS, ids=lambda mark: mark.key)
+def test_a_node_that_another_remediator_has_is_not_drained_and_its_pods_stay(
+    server: kube.ApiServer, cluster: Kubernetes, node: str, mark: Mark
+) -> None:
+    """Until its mark has gone."""
+    before, path = left(server, node), f"/api/v1/nodes/{node}"
+    part = {LABEL: "labels", ANNOTATION: "annotations"}.get(mark.kind, "")
+    taint = {"key": mark.key, "value": "x", "effect": "NoSchedule"}
+    marked = {"metadata": {part: {mark.key: "x"}}} if part else {"spec": {"taints": [taint]}}
+    server.patch(path, marked)
+    did = cluster.drain(node, "Xid 79", By.RUNNER)
+    assert not did.changed
+    assert f"it is left to {mark.owner or 'x'} ({mark.kind} {mark.key}), who works on it" in did.told
+    assert left(server, node) == before
+    assert not server.node(node)["spec"].get("unschedulable")
+    server.patch(path, {"metadata": {part: {mark.key: None}}} if part else {"spec": {"taints": None}})
+    assert cluster.drain(node, "Xid 79", By.RUNNER).changed
 
 
 def test_what_somebody_else_keeps_is_not_ended(server: kube.ApiServer, cluster: Kubernetes, node: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.checks.parsers.json_text import objects
-from fleet_runner.core.lifecycle import scheduler
+from fleet_runner.core.lifecycle import remediators, scheduler
 from fleet_runner.core.lifecycle.scheduler import Seen
 
 TAINT = "fleet-runner/drain"
@@ -52,6 +52,7 @@ def kept(node: Mapping[str, Any], pods: Sequence[Mapping[str, Any]]) -> dict[str
         "notes": {key: _text(notes, key) for key in (TAINT, CORDONED) if key in notes},
         "taints": [{key: _text(taint, key) for key in ("key", "effect")} for taint in taints],
         "cordoned_by": cordoned_by(meta),
+        "owner": remediators.owner(meta, taints),
         "gpus": _whole(_mapping(status, "allocatable").get(GPU)),
         "ready": next((_text(each, "status") for each in conditions if each.get("type") == "Ready"), ""),
         "pods": [_pod(each) for each in pods[: MOST_PODS + 1]],
@@ -81,6 +82,7 @@ def parse(node: str, said: Mapping[str, Any]) -> Seen:
         work=tuple(printable(each) for each in work),
         why=printable(why),
         ours=scheduler.mark(node, str(notes.get(TAINT, ""))) if ours else None,
+        owner=printable(str(said.get("owner") or "")),
         others=len(there) - len(work),
         never=tuple(printable(f"pod {pod.get('name')}") for pod in never),
         sole=len(there) == len(work) == 1 and bool(said.get("gpus")) and there[0].get("gpus") == said.get("gpus"),

@@ -15,6 +15,9 @@ SOLE = "sole"
 NEVER = "never"
 """What `scheduler` observes where work says of itself that it is never to be interrupted: which."""
 
+OWNER = "owner"
+"""What `scheduler` observes where something else repairs or removes the node now: who."""
+
 
 def lost(usage: Result | None, scheduler: Result | None, *, scheduled: bool) -> str:
     """Say why a fault that ends work has ended all work of the node; "" where some of it may be well.
