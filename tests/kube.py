@@ -33,6 +33,24 @@ class ApiServer:
     def __init__(self, folder: Path, port: int) -> None:
         self.folder, self.url = folder, f"https://127.0.0.1:{port}"
         self.ca = folder / "certs" / "apiserver.crt"
+        self.command: list[Any] = []
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, and wait until it answers; what it knows is etcd's."""
+        with (self.folder / "kube-apiserver.out").open("a") as log:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        while True:
+            with contextlib.suppress(OSError, ValueError):
+                self.ask("GET", "/api/v1/namespaces/default")
+                return
+            time.sleep(0.1)
+
+    def kill(self) -> None:
+        """End it at once, whatever it does."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
 
     def ask(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> Any:
         """Return what it answers to an administrator; HTTPError where it says no."""
@@ -130,15 +148,12 @@ def running(folder: Path) -> Iterator[ApiServer]:
         "--disable-admission-plugins=ServiceAccount",
     ]  # fmt: skip
     found = ApiServer(folder, ports[2])
+    found.command = server
     with contextlib.ExitStack() as stack:
-        for command in (etcd, server):
-            log = stack.enter_context((folder / f"{Path(command[0]).name}.out").open("w"))
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-            stack.callback(process.wait)
-            stack.callback(process.kill)
-        while True:
-            with contextlib.suppress(OSError, ValueError):
-                found.ask("GET", "/api/v1/namespaces/default")
-                break
-            time.sleep(0.1)
+        log = stack.enter_context((folder / "etcd.out").open("w"))
+        process = subprocess.Popen(etcd, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        stack.callback(process.wait)
+        stack.callback(process.kill)
+        stack.callback(found.kill)
+        found.start()
         yield found
