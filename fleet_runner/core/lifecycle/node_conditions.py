@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from fleet_runner.core.base.plural import counted
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.checks.catalogue import CHECKS
+from fleet_runner.core.checks.catalogue.xid import named
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Verdict
 from fleet_runner.core.lifecycle.runs import Node, Stored, Ticket
 from fleet_runner.core.lifecycle.states import STATES, Condition, State
@@ -62,6 +63,7 @@ BY_RUNNER = frozenset({Remedy.RESTART, Remedy.RESET, Remedy.REBOOT, Remedy.POWER
 
 _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?", re.ASCII)
 _PART = re.compile(r"(?:GPU|DIMM|PSU|FAN|NIC|CPU|HCA) [A-Za-z0-9:._/-]{1,40}", re.ASCII)
+_XID = re.compile(r"xid\.([0-9]{1,4})", re.ASCII)
 _WORD = re.compile(r"[A-Za-z0-9]+", re.ASCII)
 
 
@@ -158,6 +160,8 @@ def meaning(finding: Finding) -> str:
     """Return what a kind of finding means, with the part of this node that it is about."""
     codes = (code for check in CHECKS.values() for code in check.codes)
     found = next((code.meaning for code in codes if fnmatchcase(finding.code, code.code)), None)
+    if number := _XID.fullmatch(finding.code):  # the catalogue has one row for all of them
+        found = named(int(number[1]))
     found = found or printable(finding.code)[:200]
     return f"{finding.component}: {found}" if _PART.fullmatch(finding.component) else found
 

@@ -117,6 +117,19 @@ def test_a_part_that_may_be_somebody_elses_is_not_named(component: str) -> None:
     assert found["GpuHealthy"].message == "a memory row could not be remapped; ticket 13"
 
 
+@pytest.mark.parametrize(
+    ("code", "meaning"),
+    [
+        ("xid.79", "Xid 79 (ROBUST_CHANNEL_GPU_HAS_FALLEN_OFF_THE_BUS), the GPU has fallen off the bus"),
+        ("xid.9999", "Xid 9999, "),
+    ],
+)
+def test_an_xid_is_named_with_what_it_means(code: str, meaning: str) -> None:
+    found = finding(code)
+    said = told(stored("xid", Verdict.FAIL, found), tickets=(ticket_of(found),))["GpuHealthy"]
+    assert said.message.startswith(f"{GPU}: {meaning}")
+
+
 def test_a_code_that_no_check_knows_is_its_own_meaning() -> None:
     odd = finding("odd/Code of an older release", component="")
     found = told(stored("gpu_errors", Verdict.FAIL, odd), tickets=(ticket_of(odd),))
