@@ -20,6 +20,7 @@ from fleet_runner.lab.ports import choose
 
 BUILT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fleet-runner" / "kube-apiserver"
 ADMIN, DRAINER = "admins-token", "drainers-token"
+RBAC = Path(__file__).resolve().parents[1] / "docs" / "examples" / "kubernetes-rbac.yml"
 
 needed = pytest.mark.skipif(
     not (BUILT / "kube-apiserver").exists(), reason="needs what scripts/kube-apiserver builds, in some minutes"
@@ -32,6 +33,24 @@ class ApiServer:
     def __init__(self, folder: Path, port: int) -> None:
         self.folder, self.url = folder, f"https://127.0.0.1:{port}"
         self.ca = folder / "certs" / "apiserver.crt"
+        self.command: list[Any] = []
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, and wait until it answers; what it knows is etcd's."""
+        with (self.folder / "kube-apiserver.out").open("a") as log:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        while True:
+            with contextlib.suppress(OSError, ValueError):
+                self.ask("GET", "/api/v1/namespaces/default")
+                return
+            time.sleep(0.1)
+
+    def kill(self) -> None:
+        """End it at once, whatever it does."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
 
     def ask(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> Any:
         """Return what it answers to an administrator; HTTPError where it says no."""
@@ -59,6 +78,17 @@ class ApiServer:
         file.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "Config", "current-context": "x", **whole}))
         file.chmod(0o600)
         return file
+
+    def grant(self, manifest: Path = RBAC) -> None:
+        """Give the runner's user the rights of a manifest's roles, and no others."""
+        user = {"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "fleet-runner"}
+        for each in yaml.safe_load_all(manifest.read_text(encoding="utf-8")):
+            kind, where = each["kind"], each["metadata"].get("namespace")
+            if kind == "ServiceAccount":
+                continue
+            whole = each | {"subjects": [user]} if kind.endswith("Binding") else each
+            scope = f"/namespaces/{where}" if where else ""
+            self.ask("POST", f"/apis/rbac.authorization.k8s.io/v1{scope}/{kind.lower()}s", whole)
 
     def node(self, name: str) -> Any:
         """Return a node."""
@@ -118,15 +148,12 @@ def running(folder: Path) -> Iterator[ApiServer]:
         "--disable-admission-plugins=ServiceAccount",
     ]  # fmt: skip
     found = ApiServer(folder, ports[2])
+    found.command = server
     with contextlib.ExitStack() as stack:
-        for command in (etcd, server):
-            log = stack.enter_context((folder / f"{Path(command[0]).name}.out").open("w"))
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-            stack.callback(process.wait)
-            stack.callback(process.kill)
-        while True:
-            with contextlib.suppress(OSError, ValueError):
-                found.ask("GET", "/api/v1/namespaces/default")
-                break
-            time.sleep(0.1)
+        log = stack.enter_context((folder / "etcd.out").open("w"))
+        process = subprocess.Popen(etcd, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        stack.callback(process.wait)
+        stack.callback(process.kill)
+        stack.callback(found.kill)
+        found.start()
         yield found

@@ -30,7 +30,7 @@ BMCs' credentials, which no file with settings may hold."""
 EARLIER = Path("~/.local/state/fleet-runner")
 """Where every fleet of a user had its store by default, whichever its settings were."""
 
-TABLES = frozenset({"lemon_weights"})
+TABLES = frozenset({"kubernetes_signals", "lemon_weights"})
 """Settings that are tables in the file."""
 
 NEAR = 0.55

@@ -260,6 +260,10 @@ class Settings(BaseModel):
         default=False,
         description="keep labels and conditions of each Kubernetes node true: its state, its health, its remedy",
     )
+    kubernetes_signals: dict[str, Literal["True", "False", ""]] = Field(
+        default_factory=dict,
+        description="conditions of others that are heard, by type, with the status that is a fault; empty: not heard",
+    )
     max_out_share: float = Field(0.1, gt=0, le=1, description="share of serving nodes that may be out at a time")
     max_out_rack: int = Field(1, ge=1, description="nodes of one rack that may be taken out at a time")
     max_out_domain: float = Field(

@@ -64,8 +64,11 @@ class Kubernetes:
         for _ in range(TRIES):
             raw = self._node(node)
             said, seen = _said(node, raw, [])
+            if seen.owner:
+                return SchedulerOutcome(changed=False, told=f"it is left to {seen.owner}, who works on it")
             if holds(seen.ours, by) and said["unschedulable"]:
-                return SchedulerOutcome(changed=False, told=f"it is drained already: {seen.why}")
+                ended = self._dismiss(node, dry=dry)
+                return SchedulerOutcome(changed=bool(ended), told=f"it is drained already: {seen.why}{ended}")
             if seen.ours is None and kubernetes_node.is_ours(said):
                 return SchedulerOutcome(
                     changed=False, told=f"somebody has changed its reason, left as it is: {seen.why}"
@@ -78,7 +81,8 @@ class Kubernetes:
                 if not dry:
                     self._say(node, "True", text)
                 left = ", and cordoned by somebody else, which stays" if said["unschedulable"] else ""
-                return SchedulerOutcome(changed=True, told=f"Kubernetes gives it no new pods{left}")
+                ended = self._dismiss(node, dry=dry)
+                return SchedulerOutcome(changed=True, told=f"Kubernetes gives it no new pods{left}{ended}")
         raise SchedulerError(f"Kubernetes: node {node} is written by others all the time; it is tried again")
 
     def resume(self, node: str, by: By, *, dry: bool = False) -> SchedulerOutcome:
@@ -102,12 +106,18 @@ class Kubernetes:
     def evict(self, node: str, seconds: float, *, devices: bool = False, dry: bool = False) -> SchedulerOutcome:
         """Have the pods on a node evicted, and wait until they are gone, or the time is over: say which stay."""
         until = time.monotonic() + seconds
-        found = kubernetes_node.standing(self.read(node)["pods"], devices=devices)
+        pods = self.read(node)["pods"]
+        found = kubernetes_node.standing(pods, devices=devices)
         if dry or not found:
             return SchedulerOutcome(changed=bool(found), told=f"{len(found)} pods to evict")
         version, left, kept = self._eviction(), found, list[str]()
+        hurried = kubernetes_node.hurried(pods)
         while left:
-            kept = [pod for pod, ending in left.items() if not ending and not self._evict(pod, version)]
+            kept = [
+                pod
+                for pod, ending in left.items()
+                if not ending and not self._evict(pod, version, hurried=pod in hurried)
+            ]
             left = kubernetes_node.standing(self.read(node)["pods"], devices=devices)
             if not left or time.monotonic() >= until:
                 break
@@ -117,6 +127,17 @@ class Kubernetes:
         told += f"; kept by a disruption budget: {listed(tuple(pod for pod in kept if pod in left))}" if kept else ""
         told += f"; not ended yet: {listed(ends)}" if ends else ""
         return SchedulerOutcome(changed=len(left) < len(found), told=told)
+
+    def _dismiss(self, node: str, *, dry: bool) -> str:
+        """Have the pods of a drained node evicted that say that they may be; say of how many it was asked."""
+        pods = self.read(node)["pods"]
+        found = [pod for pod, ending in kubernetes_node.willing(pods).items() if not ending]
+        if not found:
+            return ""
+        if not dry:
+            version, hurried = self._eviction(), kubernetes_node.hurried(pods)
+            found = [pod for pod in found if self._evict(pod, version, hurried=pod in hurried)]
+        return f"; {len(found)} pods that may be interrupted are to end" if found else ""
 
     def read(self, node: str) -> dict[str, Any]:
         """Return the node and its pods, without what tenants keep in them."""
@@ -181,10 +202,12 @@ class Kubernetes:
         mine = next((each for each in known if each.get("name") == "pods/eviction"), {})
         return f"policy/{mine.get('version') or 'v1'}"
 
-    def _evict(self, pod: str, version: str) -> bool:
-        """Ask for one eviction; False where a disruption budget does not allow it now."""
+    def _evict(self, pod: str, version: str, *, hurried: bool = False) -> bool:
+        """Ask for one eviction, with or without a grace period; False where a disruption budget does not allow it."""
         namespace, _, short = pod.partition("/")
-        body = {"apiVersion": version, "kind": "Eviction", "metadata": {"name": short, "namespace": namespace}}
+        body: dict[str, Any] = {"apiVersion": version, "kind": "Eviction"}
+        body |= {"metadata": {"name": short, "namespace": namespace}}
+        body |= {"deleteOptions": {"gracePeriodSeconds": 0}} if hurried else {}
         status, _ = self.ask(
             self.api.create_namespaced_pod_eviction, f"the eviction of pod {pod}",
             {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.NOT_FOUND}, name=short, namespace=namespace, body=body,

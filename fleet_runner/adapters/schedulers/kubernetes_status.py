@@ -17,6 +17,9 @@ LABELS, CONDITIONS = "fleet-runner-labels", "fleet-runner-conditions"
 """Our names in the API server's account of who sets what. Up to 1.21 it has one account for a node and its status:
 under one name, to apply conditions would take away the labels."""
 
+LIFECYCLE = "fleet-runner-lifecycle"
+"""Our name for conditions that others may write as well: one that is theirs keeps none of ours back."""
+
 WHYS = {
     HTTPStatus.CONFLICT: "they belong to somebody else and are left",
     HTTPStatus.NOT_FOUND: "the node is gone",
@@ -77,3 +80,18 @@ def apply(cluster: Kubernetes, node: str, labels: Mapping[str, str], conditions:
         if answer in WHYS:
             return f"{what}: {WHYS[HTTPStatus(answer)]}"
     return ""
+
+
+def apply_lifecycle(cluster: Kubernetes, node: str, conditions: list[dict[str, str]]) -> str:
+    """Have a node say these in Kubernetes' own words, and no others of ours; return what is in the way, if anything.
+
+    Raises:
+        SchedulerError: the API server did not answer, or has no time.
+    """
+    what = f"lifecycle conditions of node {node}"
+    body = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": node}, "status": {"conditions": conditions}}
+    answer, _ = cluster.ask(
+        cluster.api.patch_node_status, what, WHYS, name=node, body=body, field_manager=LIFECYCLE, force=False,
+        _content_type=APPLY,
+    )  # fmt: skip
+    return f"{what}: {WHYS[HTTPStatus(answer)]}" if answer in WHYS else ""

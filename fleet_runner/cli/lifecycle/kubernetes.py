@@ -44,14 +44,14 @@ def show(*, json: Json = False) -> None:
                 "node": name,
                 "scheduler_node": there,
                 "labels": dict(want.labels),
-                "conditions": [each._asdict() for each in want.conditions],
+                "conditions": [each._asdict() for each in (*want.conditions, *want.lifecycle)],
             }
             for name, there, want in due
         ])  # fmt: skip
     else:
         for name, _, want in due:
             _line(f"{name}: {', '.join(f'{key}={value}' for key, value in want.labels.items())}")
-            for each in want.conditions:
+            for each in (*want.conditions, *want.lifecycle):
                 _line(f"  {each.type} {each.status} {each.reason}: {each.message}")
         _line(f"{counted(len(due), 'node')} to be corrected; nothing was written")
     if due:

@@ -43,6 +43,18 @@ def lost(view: View, newest: float) -> str:
     return work.lost(usage, scheduler, scheduled=view.scheduled)
 
 
+def never_interrupted(view: View) -> bool:
+    """Whether work was last seen on the node that says of itself that it is never to be interrupted."""
+    scheduler = _newest(view, SCHEDULER)
+    return scheduler is not None and bool(scheduler.result.observed.get(work.NEVER))
+
+
+def owner(view: View) -> str:
+    """Return who else was last seen to repair or remove the node, "" for nobody."""
+    scheduler = _newest(view, SCHEDULER)
+    return str(scheduler.result.observed.get(work.OWNER) or "") if scheduler is not None else ""
+
+
 def note_usage(view: View) -> tuple[Action, ...]:
     """Return what the newest answers change about whether the node is in use."""
     processes = usage(view)
@@ -68,7 +80,7 @@ def _free(view: View, newest: float, *, asked: bool) -> bool:
 
 def _says_idle(stored: Stored, newest: float) -> bool:
     fresh = stored.at > newest and stored.result.verdict is Verdict.PASS
-    return fresh and stored.result.observed.get("in_use") is False
+    return fresh and stored.result.observed.get("in_use") is False and not stored.result.observed.get(work.OWNER)
 
 
 def _used(stored: Stored) -> bool:

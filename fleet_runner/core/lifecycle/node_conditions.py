@@ -7,12 +7,14 @@ in the words of the check's own catalogue, and never a finding's text, which may
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from fleet_runner.core.base.plural import counted
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.checks.catalogue import CHECKS
+from fleet_runner.core.checks.catalogue.xid import named
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Verdict
 from fleet_runner.core.lifecycle.runs import Node, Stored, Ticket
 from fleet_runner.core.lifecycle.states import STATES, Condition, State
@@ -61,6 +63,7 @@ BY_RUNNER = frozenset({Remedy.RESTART, Remedy.RESET, Remedy.REBOOT, Remedy.POWER
 
 _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?", re.ASCII)
 _PART = re.compile(r"(?:GPU|DIMM|PSU|FAN|NIC|CPU|HCA) [A-Za-z0-9:._/-]{1,40}", re.ASCII)
+_XID = re.compile(r"xid\.([0-9]{1,4})", re.ASCII)
 _WORD = re.compile(r"[A-Za-z0-9]+", re.ASCII)
 
 
@@ -75,10 +78,11 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """All that a node is to say."""
+    """All that a node is to say: `lifecycle` in Kubernetes' own words, as far as it is true."""
 
     labels: Mapping[str, str]
     conditions: tuple[Told, ...]
+    lifecycle: tuple[Told, ...] = ()
 
 
 def wanted(node: Node, latest: Iterable[Stored], tickets: Sequence[Ticket]) -> Wanted:
@@ -136,7 +140,7 @@ def _family(
     if worst is not None:
         number = f"; ticket {tickets[worst.fault]}" if worst.fault in tickets else ""
         more = f"; {len(standing) - 1} more" if len(standing) > 1 else ""
-        return Told(name, "False", _camel(worst.code), f"{_meaning(worst)}{more}{number}")
+        return Told(name, "False", camel(worst.code), f"{meaning(worst)}{more}{number}")
     if found:
         return Told(
             name, "Unknown", "NotConfirmed", "what a check found is not confirmed, or has its cause elsewhere"
@@ -152,27 +156,45 @@ def _family(
     )
 
 
-def _meaning(finding: Finding) -> str:
+def meaning(finding: Finding) -> str:
     """Return what a kind of finding means, with the part of this node that it is about."""
     codes = (code for check in CHECKS.values() for code in check.codes)
-    meaning = next((code.meaning for code in codes if fnmatchcase(finding.code, code.code)), None)
-    meaning = meaning or printable(finding.code)[:200]
-    return f"{finding.component}: {meaning}" if _PART.fullmatch(finding.component) else meaning
+    found = next((code.meaning for code in codes if fnmatchcase(finding.code, code.code)), None)
+    if number := _XID.fullmatch(finding.code):  # the catalogue has one row for all of them
+        found = named(int(number[1]))
+    found = found or printable(finding.code)[:200]
+    return f"{finding.component}: {found}" if _PART.fullmatch(finding.component) else found
 
 
 def _remediation(node: Node) -> Told:
     if node.state in OUT:
-        return Told(UNDER_REMEDIATION, "True", _camel(node.state.value), STATES[node.state].meaning)
+        meaning_of_state = f"{STATES[node.state].meaning} Since {utc(node.since)}."
+        return Told(UNDER_REMEDIATION, "True", camel(node.state.value), meaning_of_state)
     pending = node.conditions.get(Condition.PENDING)
     if pending is not None:
         remedy = pending.detail or "a remedy"
-        return Told(UNDER_REMEDIATION, "True", "Pending", f"{remedy} follows once the node's work has ended")
+        follows = f"{remedy} follows once the node's work has ended"
+        why = f"{follows}; pending since {utc(pending.since)}, it waits for {waits_for(node)}"
+        return Told(UNDER_REMEDIATION, "True", "Pending", why)
     if Condition.MAINTENANCE in node.conditions:
         return Told(UNDER_REMEDIATION, "True", "Maintenance", "A person does planned work on it.")
     return Told(UNDER_REMEDIATION, "False", "NothingAsked", "No remedy is asked for.")
 
 
-def _camel(code: str) -> str:
+def waits_for(node: Node) -> str:
+    """Say what a pending remedy waits for; a node's own sentence may name tenants, or other nodes."""
+    if Condition.HELD in node.conditions:
+        return "the end of a hold"
+    return "the end of its work" if Condition.IN_USE in node.conditions else "the word that no work runs on it"
+
+
+def utc(at: float) -> str:
+    """Return a moment as Kubernetes writes it."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def camel(code: str) -> str:
+    """Return a code as Kubernetes wants a reason: words run together, at most 200 characters."""
     return "".join(word[:1].upper() + word[1:] for word in _WORD.findall(code))[:200] or "Unknown"
 
 

@@ -140,9 +140,10 @@ def _regardless(view: View, pending: Held, need: Need | None, timing: Timing, no
     """Say why a remedy of the runner's own does not wait for the work that runs; "" where it does.
 
     Nothing new starts by now: the drain was asked for once. A fault that ends work has ended its own: where others'
-    may run beside it, or nobody can tell, the remedy waits like any.
+    may run beside it, or nobody can tell, the remedy waits like any. What is never to be interrupted is waited for,
+    and so is whoever else works on the node.
     """
-    if pending.by != RUNNER:
+    if pending.by != RUNNER or idle.never_interrupted(view) or idle.owner(view):
         return ""
     if need is not None and need.at_once and (why := idle.lost(view, _newest(pending, timing, now))):
         return f"The fault has ended the node's work, {why}: the remedy does not wait, it is carried out now."
@@ -174,6 +175,8 @@ def _why_pending(view: View, pending: Held, newest: float, timing: Timing, now: 
 
 def _doubt(view: View, newest: float) -> str:
     usage = idle.usage(view)
+    if owner := idle.owner(view):
+        return f"it is left to {owner}, who works on it"
     if usage is None or usage.at <= newest:
         return "whether work runs on it is unknown"
     if usage.result.observed.get("in_use"):

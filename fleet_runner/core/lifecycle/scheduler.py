@@ -40,7 +40,8 @@ class Seen(NamedTuple):
     `takes_work` is whether it may be given new work; `work` names what runs on it, or may; `others` counts what runs
     there and is not waited for. `why` is who keeps work away and for which reason, in the scheduler's words; `ours`
     whose drain of ours that is, None where it is somebody else's or nobody's. `sole` says that its work is one job
-    that has the whole node.
+    that has the whole node. `never` is the work that says of itself that it is never to be interrupted.
+    `owner` is who else repairs or removes the node now.
     """
 
     state: str
@@ -50,6 +51,8 @@ class Seen(NamedTuple):
     ours: By | None = None
     others: int = 0
     sole: bool = False
+    never: tuple[str, ...] = ()
+    owner: str = ""
 
 
 def marked(node: str, reason: str, by: By) -> str:

@@ -6,22 +6,30 @@ cluster is only listed, every `LOOK` seconds, in pages of 500 nodes.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Event, Thread
 from typing import Any
 
 import structlog
 
+from fleet_runner.adapters.plays.wake import wake
 from fleet_runner.adapters.schedulers import kubernetes, kubernetes_status
 from fleet_runner.adapters.schedulers.kubernetes import Kubernetes
+from fleet_runner.adapters.schedulers.kubernetes_events import KubernetesEvents
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import SchedulerError, SettingsError
+from fleet_runner.core.faults.signals import kubernetes as kubernetes_signals
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle import node_conditions
 from fleet_runner.core.lifecycle.node_conditions import Wanted
+from fleet_runner.core.lifecycle.node_lifecycle import is_ours, lifecycle, lifecycle_is_told
 from fleet_runner.core.lifecycle.runs import Node, Ticket
 from fleet_runner.core.tickets.trackers.backoff import pause
+from fleet_runner.reconcile.faults.policy import Policy
+from fleet_runner.reconcile.lifecycle import node_health
+from fleet_runner.reconcile.lifecycle.node_events import EventsTeller
+from fleet_runner.reconcile.lifecycle.node_health import Conditions
 from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.reconcile.loop.store_ownership import Outward
 from fleet_runner.reconcile.loop.survive import errors_logged
@@ -39,6 +47,9 @@ GRACE = 5.0
 """Seconds that a request under way is given at the end."""
 
 
+LEFT = "left"
+"""Where it is noted of a node, until the next look, why its conditions in Kubernetes' own words are left."""
+
 OURS = frozenset({*node_conditions.LABELS, *node_conditions.CONDITIONS})
 
 
@@ -51,6 +62,8 @@ class ConditionsTeller:
     theirs: Callable[[], Mapping[str, str]] = dict
     may: Callable[[str], bool] = lambda _: True
     go_on: Callable[[], bool] = lambda: True
+    events: EventsTeller | None = None
+    health: Callable[[Conditions], object] | None = None
     _there: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     _looked: float = float("-inf")
     _versions: dict[str, int] = field(default_factory=dict[str, int])
@@ -70,21 +83,54 @@ class ConditionsTeller:
         if now - self._looked >= LOOK:
             self._there = dict(kubernetes_status.nodes(self.cluster))
             self._looked, self._left = now, {}
+            self._hear()
         told = self._take_off()
         for name, theirs, want in self.due():
             if not self.go_on():
                 break
-            current = self._there[theirs]
-            there = node_conditions.conditions(current["conditions"], want.conditions, _moment(now))
-            if why := kubernetes_status.apply(self.cluster, theirs, want.labels, there):
+            if why := self._say(theirs, want, now):
                 log.warning("a Kubernetes node is not told all", node=name, why=why)
                 self._left[name] = why  # until the next look at the cluster
                 continue
+            told += 1
+        if self.events is not None:
+            self.events.tell(self._there, self.theirs(), self.may, self.go_on)
+        return told
+
+    def _hear(self) -> None:
+        """Hand over what others say of the health of our nodes; what we say ourselves is no news."""
+        if self.health is None:
+            return
+        theirs = self.theirs()
+        found = {name: self._there.get(theirs.get(name, name)) for name in self._wanted}
+        self.health(
+            {
+                name: [each for each in there["conditions"] if not _is_said(each)]
+                for name, there in found.items()
+                if there is not None
+            }
+        )
+
+    def _say(self, theirs: str, want: Wanted, now: float) -> str:
+        """Have one node say what it is to say; return what is in the way."""
+        current, moment = self._there[theirs], node_conditions.utc(now)
+        if not node_conditions.says(current, want):
+            there = node_conditions.conditions(current["conditions"], want.conditions, moment)
+            if why := kubernetes_status.apply(self.cluster, theirs, want.labels, there):
+                return why
             current["labels"] |= want.labels
             others = [each for each in current["conditions"] if each.get("type") not in node_conditions.CONDITIONS]
             current["conditions"] = [*others, *there]
-            told += 1
-        return told
+        if not _lives(current, want):
+            mine = node_conditions.conditions(current["conditions"], want.lifecycle, moment)
+            if why := kubernetes_status.apply_lifecycle(self.cluster, theirs, mine):
+                log.warning("a Kubernetes node is not told all", node=theirs, why=why)
+                current[LEFT] = why
+                return ""
+            types = {each["type"] for each in mine}
+            others = [each for each in current["conditions"] if each.get("type") not in types and not is_ours(each)]
+            current["conditions"] = [*others, *mine]
+        return ""
 
     def _take_off(self) -> int:
         """Take away what was said of nodes of which nothing may be told any more; return of how many."""
@@ -92,11 +138,16 @@ class ConditionsTeller:
         for name in self._wanted:
             current = self._there.get(theirs.get(name, name))
             if current is not None and not self.may(name) and _is_told(current):
-                kubernetes_status.apply(self.cluster, theirs.get(name, name), {}, [])
+                self._wipe(theirs.get(name, name))
                 current["labels"] = {key: value for key, value in current["labels"].items() if key not in OURS}
-                current["conditions"] = [each for each in current["conditions"] if each.get("type") not in OURS]
+                current["conditions"] = [each for each in current["conditions"] if not _is_said(each)]
                 taken += 1
         return taken
+
+    def _wipe(self, theirs: str) -> None:
+        """Take away all that was said of one node."""
+        kubernetes_status.apply(self.cluster, theirs, {}, [])
+        kubernetes_status.apply_lifecycle(self.cluster, theirs, [])
 
     def look(self) -> None:
         """Read what the store and the cluster say now; nothing is written."""
@@ -109,7 +160,7 @@ class ConditionsTeller:
         for name, want in sorted(self._wanted.items()):
             there = theirs.get(name, name)
             known = there in self._there and name not in self._left and self.may(name)
-            if known and not node_conditions.says(self._there[there], want):
+            if known and not _says(self._there[there], want):
                 yield name, there, want
 
     def clear(self, *, dry: bool = False) -> int:
@@ -118,7 +169,7 @@ class ConditionsTeller:
         for name, current in kubernetes_status.nodes(self.cluster):
             if _is_told(current):
                 if not dry:
-                    kubernetes_status.apply(self.cluster, name, {}, [])
+                    self._wipe(name)
                 cleared += 1
         return cleared
 
@@ -142,13 +193,28 @@ class ConditionsTeller:
 
     def _want(self, node: Node, tickets: Iterable[Ticket]) -> Wanted:
         mine = [ticket for ticket in tickets if node.name in ticket.nodes]
-        return node_conditions.wanted(node, self.store.latest_results(node.name), mine)
+        latest = self.store.latest_results(node.name)
+        if self.events is not None:
+            self.events.gather(node, latest, mine)
+        return replace(node_conditions.wanted(node, latest, mine), lifecycle=lifecycle(node))
 
 
 def _is_told(current: Mapping[str, Any]) -> bool:
     """Whether a node, {"labels": ..., "conditions": [...]}, carries anything of ours."""
-    types = {each.get("type") for each in current["conditions"]}
-    return bool((current["labels"].keys() | types) & OURS)
+    return bool(current["labels"].keys() & OURS) or any(_is_said(each) for each in current["conditions"])
+
+
+def _is_said(condition: Mapping[str, Any]) -> bool:
+    return condition.get("type") in OURS or is_ours(condition)
+
+
+def _says(current: Mapping[str, Any], want: Wanted) -> bool:
+    return node_conditions.says(current, want) and _lives(current, want)
+
+
+def _lives(current: Mapping[str, Any], want: Wanted) -> bool:
+    """Whether a node says in Kubernetes' own words what it should, as far as others leave it to us."""
+    return LEFT in current or lifecycle_is_told(current["conditions"], want.lifecycle)
 
 
 def opened(settings: Settings) -> Kubernetes:
@@ -169,12 +235,15 @@ def telling(world: TickContext) -> Iterator[None]:
     """Keep the nodes of the cluster true for as long as it is open; only the runner that decides does so."""
     stop = Event()
     may = Outward(world)
+    cluster = opened(world.settings)
     given = ConditionsTeller(
         world.store,
-        opened(world.settings),
+        cluster,
         lambda: theirs(world.fleet),
         may,
         lambda: world.decides() and not stop.is_set(),
+        EventsTeller(world.store, KubernetesEvents(cluster)),
+        partial(_heard, world, Policy()),
     )
     thread = Thread(target=_tell, args=(world, given, may, stop), name="kubernetes", daemon=True)
     thread.start()
@@ -183,6 +252,13 @@ def telling(world: TickContext) -> Iterator[None]:
     finally:
         stop.set()
         thread.join(GRACE)
+
+
+def _heard(world: TickContext, policy: Policy, found: Conditions) -> None:
+    """Keep what others say of our nodes as alarms, and have the runner look at those that changed."""
+    heard = kubernetes_signals.table(world.settings.kubernetes_signals)
+    if node_health.hear(world.store, policy.rules(world.settings), found, heard, world.decides):
+        wake(world.settings.state_dir, world.store)
 
 
 def _tell(world: TickContext, given: ConditionsTeller, may: Outward, stop: Event) -> None:
@@ -199,7 +275,3 @@ def _tell(world: TickContext, given: ConditionsTeller, may: Outward, stop: Event
                 rest = max(PULSE, pause(tries))
                 raise
         stop.wait(rest)
-
-
-def _moment(now: float) -> str:
-    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

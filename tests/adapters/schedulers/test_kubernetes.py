@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from kubernetes.client import ApiException
 
 from fleet_runner.adapters.schedulers import kubernetes
@@ -35,11 +34,7 @@ numbers = iter(range(1000))
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[kube.ApiServer]:
     """An API server that knows our role, and a user who has it."""
     with kube.running(tmp_path_factory.mktemp("kube")) as found:
-        _account, role, binding = yaml.safe_load_all(RBAC.read_text(encoding="utf-8"))
-        rbac = "/apis/rbac.authorization.k8s.io/v1"
-        found.ask("POST", f"{rbac}/clusterroles", role)
-        user = {"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "fleet-runner"}
-        found.ask("POST", f"{rbac}/clusterrolebindings", binding | {"subjects": [user]})
+        found.grant()
         yield found
 
 
@@ -207,7 +202,6 @@ def test_the_rights_of_the_example_are_enough_and_no_more(
         lambda: api.delete_namespaced_pod(f"pod-{node}", "default"),
         api.list_secret_for_all_namespaces,
         lambda: api.delete_node(node),
-        api.list_node,
     ):
         with pytest.raises(ApiException) as error:
             refused()

@@ -138,11 +138,7 @@ def test_without_a_scheduler_nodes_and_times_are_to_be_given(tmp_path: Path, mon
 def test_the_rights_of_the_example_are_enough_to_read_a_job(tmp_path_factory: pytest.TempPathFactory) -> None:
     """A real API server keeps what kubelets say of pods, and gives it to whoever may list them."""
     with kube.running(tmp_path_factory.mktemp("kube")) as found:
-        _account, role, binding = yaml.safe_load_all(RBAC.read_text(encoding="utf-8"))
-        rbac = "/apis/rbac.authorization.k8s.io/v1"
-        found.ask("POST", f"{rbac}/clusterroles", role)
-        user = {"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "fleet-runner"}
-        found.ask("POST", f"{rbac}/clusterrolebindings", binding | {"subjects": [user]})
+        found.grant()
         found.add_node("gpu-1")
         labels = {"job-name": "pretrain", "batch.kubernetes.io/job-completion-index": "0"}
         found.add_pod("pretrain-0", "gpu-1", gpus=8, labels=labels)

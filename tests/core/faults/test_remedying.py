@@ -156,6 +156,36 @@ def test_past_its_deadline_a_remedy_asks_or_acts_as_the_policy_says() -> None:
     assert event(decide(pending(Remedy.RESET, "ann", rules=act), TIMING, NOW)) is None
 
 
+def test_work_that_is_never_to_be_interrupted_is_waited_for_past_the_deadline_and_whatever_the_fault_ended() -> None:
+    act = Rules(at_deadline=AtDeadline.ACT, deadline=60)
+    never = the_job(sole=True, never=["pod ml/train"])
+    for view in (
+        pending(Remedy.RESET, alarms=(an_alarm(),), rules=act, latest=(BUSY, never)),
+        pending(Remedy.POWER_CYCLE, alarms=(FALLEN,), latest=(BUSY, never), scheduled=True),
+    ):
+        assert event(decide(view, TIMING, NOW)) is None
+        free = replace(view, latest=(BUSY, the_job(sole=True)))
+        assert event(decide(free, TIMING, NOW)) is not None
+
+
+def test_a_node_that_another_remediator_has_is_left_to_it_and_says_so() -> None:
+    """Idle or not, past the deadline and whatever the fault ended; once its mark has gone, the remedy runs."""
+    theirs = "NVSentinel (label dgxc.nvidia.com/nvsentinel-state)"
+    free = stored(check="scheduler", observed={"in_use": False}, id=6)
+    owned = stored(check="scheduler", observed={"in_use": False, "owner": theirs}, id=6)
+    act = Rules(at_deadline=AtDeadline.ACT, deadline=60)
+    for view in (
+        pending(Remedy.RESET, alarms=(an_alarm(),), latest=(usage(in_use=False), owned)),
+        pending(Remedy.RESET, alarms=(an_alarm(),), rules=act, latest=(usage(in_use=False), owned)),
+        pending(Remedy.POWER_CYCLE, alarms=(FALLEN,), latest=(usage(in_use=False), owned), scheduled=True),
+        pending(Remedy.REBOOT, "ann", latest=(usage(in_use=False), owned)),
+    ):
+        kept = decide(view, TIMING, NOW)
+        assert event(kept) is None
+        assert f"it is left to {theirs}, who works on it" in kept.waiting
+        assert event(decide(replace(view, latest=(usage(in_use=False), free)), TIMING, NOW)) is not None
+
+
 @pytest.mark.parametrize(
     ("remedy", "expected"),
     [

@@ -22,7 +22,7 @@ from fleet_runner.core.lifecycle.node_conditions import (
     wanted,
 )
 from fleet_runner.core.lifecycle.runs import Held, Node, Stored, Ticket
-from fleet_runner.core.lifecycle.states import Condition, Stage, State
+from fleet_runner.core.lifecycle.states import STATES, Condition, Stage, State
 
 GPU = "GPU 0000:9b:00.0"
 ACTS = {
@@ -117,6 +117,19 @@ def test_a_part_that_may_be_somebody_elses_is_not_named(component: str) -> None:
     assert found["GpuHealthy"].message == "a memory row could not be remapped; ticket 13"
 
 
+@pytest.mark.parametrize(
+    ("code", "meaning"),
+    [
+        ("xid.79", "Xid 79 (ROBUST_CHANNEL_GPU_HAS_FALLEN_OFF_THE_BUS), the GPU has fallen off the bus"),
+        ("xid.9999", "Xid 9999, "),
+    ],
+)
+def test_an_xid_is_named_with_what_it_means(code: str, meaning: str) -> None:
+    found = finding(code)
+    said = told(stored("xid", Verdict.FAIL, found), tickets=(ticket_of(found),))["GpuHealthy"]
+    assert said.message.startswith(f"{GPU}: {meaning}")
+
+
 def test_a_code_that_no_check_knows_is_its_own_meaning() -> None:
     odd = finding("odd/Code of an older release", component="")
     found = told(stored("gpu_errors", Verdict.FAIL, odd), tickets=(ticket_of(odd),))
@@ -131,12 +144,18 @@ def test_a_code_that_no_check_knows_is_its_own_meaning() -> None:
 def test_what_is_done_about_it_is_told_apart() -> None:
     """Pending waits for the node's work; an immediate one has begun."""
     held = Held(0.0, "Xid 79 on gpu-99", "runner", "REBOOT")
+    waits = "the word that no work runs on it"
     pending = wanted(node(pending=held), (), ())
     assert pending.labels[TRANSITION] == "pending"
-    assert pending.conditions[-1][1:] == ("True", "Pending", "REBOOT follows once the node's work has ended")
+    assert pending.conditions[-1][1:] == (
+        "True",
+        "Pending",
+        f"REBOOT follows once the node's work has ended; pending since 1970-01-01T00:00:00Z, it waits for {waits}",
+    )
     for state in OUT:
         want = wanted(node(state, pending=held), (), ())
         assert (want.labels[TRANSITION], want.conditions[-1].status) == ("immediate", "True")
+        assert want.conditions[-1].message == f"{STATES[state].meaning} Since 1970-01-01T00:00:00Z."
     assert wanted(node(pending=Held(0.0, "x", "kim")), (), ()).conditions[-1].message.startswith("a remedy follows")
     assert wanted(node(maintenance=held), (), ()).conditions[-1].reason == "Maintenance"
     assert wanted(node(), (), ()).conditions[-1].status == "False"

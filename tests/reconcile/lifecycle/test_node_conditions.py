@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from fleet_runner.adapters.schedulers import kubernetes
 from fleet_runner.adapters.schedulers.kubernetes import Kubernetes
@@ -35,11 +34,7 @@ RBAC = Path(__file__).resolve().parents[3] / "docs" / "examples" / "kubernetes-r
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[kube.ApiServer]:
     """An API server with three nodes, the third one not ours, and a user who has our role."""
     with kube.running(tmp_path_factory.mktemp("kube")) as found:
-        _account, role, binding = yaml.safe_load_all(RBAC.read_text(encoding="utf-8"))
-        rbac = "/apis/rbac.authorization.k8s.io/v1"
-        found.ask("POST", f"{rbac}/clusterroles", role)
-        user = {"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "fleet-runner"}
-        found.ask("POST", f"{rbac}/clusterrolebindings", binding | {"subjects": [user]})
+        found.grant()
         for name in ("gpu-01", "gpu-02", "elsewhere"):
             found.add_node(name)
         yield found

@@ -10,7 +10,7 @@ from fleet_runner.core.checks.parsers import kubernetes_node, slurm_node
 from fleet_runner.core.checks.parsers.json_text import json_object
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.lifecycle import scheduler
-from fleet_runner.core.lifecycle.preflight.work import SOLE
+from fleet_runner.core.lifecycle.preflight.work import NEVER, OWNER, SOLE
 from fleet_runner.core.lifecycle.scheduler import Seen
 
 NAME = "scheduler"
@@ -36,7 +36,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         verdict = Verdict.PASS if did == "resume" else Verdict.SKIPPED
         return Result(NAME, verdict, "no scheduler gives it work (its scheduler_node is empty)")
     seen = _seen(said)
-    if did == "drain" and seen.takes_work:
+    if did == "drain" and seen.takes_work and not seen.owner:
         raise EvidenceError(f"it was drained, but its scheduler shows it {seen.state} and may give it work")
     if did == "resume" and seen.ours is scheduler.By.RUNNER:
         raise EvidenceError(f"it was resumed, but its scheduler still shows it {seen.state}: {seen.why}")
@@ -47,6 +47,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "takes_work": seen.takes_work,
         "work": list(seen.work[: scheduler.SHOWN]),
         **({SOLE: True} if seen.sole else {}),
+        **({OWNER: seen.owner} if seen.owner else {}),
+        **({NEVER: list(seen.never[: scheduler.SHOWN])} if seen.never else {}),
     }
     return Result(NAME, Verdict.PASS, _message(seen), observed=observed)
 
@@ -67,6 +69,7 @@ def _seen(said: dict[str, Any]) -> Seen:
 def _message(seen: Seen) -> str:
     uses = f"{scheduler.listed(seen.work)} on it" if seen.work else "no work on it"
     uses += f", beside {seen.others} pods without devices" if seen.others else ""
+    uses += f"; it is left to {seen.owner}, who works on it" if seen.owner else ""
     if seen.takes_work:
         return f"{seen.state}, {uses}"
     whose = "by fleet-runner" if seen.ours is not None else "not by fleet-runner"

@@ -10,7 +10,7 @@ from typing import Any
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.checks.parsers.json_text import objects
-from fleet_runner.core.lifecycle import scheduler
+from fleet_runner.core.lifecycle import remediators, scheduler
 from fleet_runner.core.lifecycle.scheduler import Seen
 
 TAINT = "fleet-runner/drain"
@@ -21,6 +21,12 @@ CORDONED = "fleet-runner/cordoned"
 
 MANAGER = "fleet-runner"
 """Our name in the API server's own account of who last set a field."""
+
+INTERRUPTION = "fleet-runner.dev/interruption"
+"""The label, or annotation, by which a pod says how it wants to be treated when its node is drained."""
+
+NEVER, AT_ONCE, GRACEFUL = "never", "at-once", "graceful"
+"""Waited for, whatever it asks for, and never evicted; evicted without a grace period; evicted with its own one."""
 
 MIRROR = "kubernetes.io/config.mirror"
 DAEMON = "DaemonSet"
@@ -46,6 +52,7 @@ def kept(node: Mapping[str, Any], pods: Sequence[Mapping[str, Any]]) -> dict[str
         "notes": {key: _text(notes, key) for key in (TAINT, CORDONED) if key in notes},
         "taints": [{key: _text(taint, key) for key in ("key", "effect")} for taint in taints],
         "cordoned_by": cordoned_by(meta),
+        "owner": remediators.owner(meta, taints),
         "gpus": _whole(_mapping(status, "allocatable").get(GPU)),
         "ready": next((_text(each, "status") for each in conditions if each.get("type") == "Ready"), ""),
         "pods": [_pod(each) for each in pods[: MOST_PODS + 1]],
@@ -62,7 +69,8 @@ def parse(node: str, said: Mapping[str, Any]) -> Seen:
     if not isinstance(notes, dict) or len(pods) > MOST_PODS:
         raise EvidenceError(f"{len(pods)} pods on node {node}, expected at most {MOST_PODS}, and its annotations")
     there = [pod for pod in pods if not _is_over(pod)]
-    work = tuple(f"pod {pod.get('name')}" for pod in there if pod.get("devices"))
+    never = [pod for pod in there if pod.get("interruption") == NEVER]
+    work = tuple(f"pod {pod.get('name')}" for pod in there if pod.get("devices") or pod in never)
     ours = is_ours(said)
     cordoned = bool(said.get("unschedulable"))
     away = [str(taint.get("key")) for taint in taints if str(taint.get("effect")) in CLOSING]
@@ -74,7 +82,9 @@ def parse(node: str, said: Mapping[str, Any]) -> Seen:
         work=tuple(printable(each) for each in work),
         why=printable(why),
         ours=scheduler.mark(node, str(notes.get(TAINT, ""))) if ours else None,
-        others=sum(not pod.get("devices") for pod in there),
+        owner=printable(str(said.get("owner") or "")),
+        others=len(there) - len(work),
+        never=tuple(printable(f"pod {pod.get('name')}") for pod in never),
         sole=len(there) == len(work) == 1 and bool(said.get("gpus")) and there[0].get("gpus") == said.get("gpus"),
     )
 
@@ -92,10 +102,28 @@ def is_cordoned_by_us(said: Mapping[str, Any]) -> bool:
 def standing(pods: Sequence[Mapping[str, Any]], *, devices: bool = False) -> dict[str, bool]:
     """Return the pods that an eviction can end, of those that were kept, and whether each is ending already.
 
-    With `devices`, only those that ask for one.
+    With `devices`, only those that ask for one. A pod that is never to be interrupted is in none of them.
     """
-    there = (pod for pod in pods if not _is_over(pod) and (pod.get("devices") or not devices))
-    return {str(pod.get("name")): bool(pod.get("ending")) for pod in there}
+    there = (pod for pod in pods if not _is_over(pod) and pod.get("interruption") != NEVER)
+    return {str(pod.get("name")): bool(pod.get("ending")) for pod in there if pod.get("devices") or not devices}
+
+
+def willing(pods: Sequence[Mapping[str, Any]]) -> dict[str, bool]:
+    """Return the pods that may be ended when a drain begins, as `standing` does: they say so themselves."""
+    return standing([pod for pod in pods if pod.get("interruption") in {AT_ONCE, GRACEFUL}])
+
+
+def hurried(pods: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    """Return the pods that want no grace period."""
+    return frozenset(str(pod.get("name")) for pod in pods if pod.get("interruption") == AT_ONCE)
+
+
+def interruption(meta: Mapping[str, Any]) -> str:
+    """Return how a pod wants to be treated, "" where it does not say; a word that is none, or two, is `NEVER`."""
+    said = {_text(_mapping(meta, part), INTERRUPTION) for part in ("labels", "annotations")} - {""}
+    if not said:
+        return ""
+    return said.pop() if len(said) == 1 and said <= {NEVER, AT_ONCE, GRACEFUL} else NEVER
 
 
 def cordoned_by(meta: Mapping[str, Any]) -> str:
@@ -125,6 +153,7 @@ def _pod(pod: Mapping[str, Any]) -> dict[str, Any]:
         "phase": _text(status, "phase"),
         "kind": next((_text(each, "kind") for each in owners if each.get("controller") is True), ""),
         "mirror": MIRROR in _mapping(meta, "annotations"),
+        "interruption": interruption(meta),
         "ending": bool(meta.get("deletionTimestamp")),
         "devices": bool(spec.get("resourceClaims")) or any(_has_devices(each) for each in containers),
         "gpus": sum(_whole(_mapping(_mapping(each, "resources"), "limits").get(GPU)) for each in containers),

@@ -14,6 +14,7 @@ class Source(StrEnum):
     REDFISH = "redfish"  # a BMC's event
     FABRIC = "fabric"  # UFM's or opensm's log
     OPERATOR = "operator"  # a person
+    CLUSTER = "cluster"  # what others say of a Kubernetes node, by its conditions
     FORESIGHT = "foresight"  # our own nightly look at what is stored
 
 

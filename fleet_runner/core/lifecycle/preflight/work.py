@@ -12,6 +12,12 @@ from fleet_runner.core.checks.verdicts import Result, Verdict
 SOLE = "sole"
 """What `gpu_usage` and `scheduler` observe: whether all that runs is one's, and has the whole node."""
 
+NEVER = "never"
+"""What `scheduler` observes where work says of itself that it is never to be interrupted: which."""
+
+OWNER = "owner"
+"""What `scheduler` observes where something else repairs or removes the node now: who."""
+
 
 def lost(usage: Result | None, scheduler: Result | None, *, scheduled: bool) -> str:
     """Say why a fault that ends work has ended all work of the node; "" where some of it may be well.

@@ -53,6 +53,21 @@ def test_a_node_of_kubernetes_is_read_too() -> None:
     assert found.message == told
 
 
+def test_work_that_is_never_to_be_interrupted_is_observed() -> None:
+    pod = {"name": "ml/web", "phase": "Running", "interruption": "never"}
+    node = {"name": "n1", "unschedulable": True, "notes": {}, "taints": [], "ready": "True", "pods": [pod]}
+    found = judged(scheduler="kubernetes", said=node)
+    assert (found.observed["in_use"], found.observed["never"]) == (True, ["pod ml/web"])
+
+
+def test_a_node_that_somebody_else_repairs_is_told_and_its_drain_is_no_trouble() -> None:
+    """We did not drain it, so it may take work: that is theirs to decide."""
+    node = {"name": "n1", "notes": {}, "taints": [], "ready": "True", "pods": [], "owner": "Karpenter (taint x)"}
+    found = judged(scheduler="kubernetes", did="drain", said=node)
+    assert (found.verdict, found.observed["owner"]) == (Verdict.PASS, "Karpenter (taint x)")
+    assert "it is left to Karpenter (taint x), who works on it" in found.message
+
+
 @pytest.mark.parametrize(
     ("said", "why"),
     [

@@ -191,3 +191,42 @@ def test_one_pod_has_the_whole_node_if_it_has_all_gpus_and_nothing_runs_beside_i
     node = a_node()
     node["status"]["allocatable"] = {"nvidia.com/gpu": there}
     assert seen(node, *pods).sole is sole
+
+
+def asks(*, label: str = "", annotation: str = "", **more: Any) -> dict[str, Any]:
+    """Return the metadata of a pod that says how it wants to be treated."""
+    key = kubernetes_node.INTERRUPTION
+    return {"labels": {key: label} if label else None, "annotations": {key: annotation} if annotation else {}, **more}
+
+
+@pytest.mark.parametrize(
+    ("meta", "word"),
+    [
+        ({}, ""),
+        (asks(label="never"), "never"),
+        (asks(label="at-once"), "at-once"),
+        (asks(annotation="graceful"), "graceful"),
+        (asks(label="graceful", annotation="graceful"), "graceful"),
+        (asks(label="graceful", annotation="at-once"), "never"),
+        (asks(label="whenever"), "never"),
+    ],
+)
+def test_a_pod_says_how_it_wants_to_be_treated_and_an_unclear_word_is_never(meta: dict[str, Any], word: str) -> None:
+    assert kubernetes_node.interruption(meta) == word
+
+
+def test_a_pod_that_is_never_to_be_interrupted_is_waited_for_and_no_other_is_because_it_may_be() -> None:
+    """Whatever it asks for; those that may be ended are work for as long as they are there."""
+    pods = [
+        a_pod("shop", **asks(label="never")),
+        a_pod("batch", {"nvidia.com/gpu": "8"}, **asks(label="at-once")),
+        a_pod("web", **asks(label="graceful")),
+        a_pod("over", phase="Failed", **asks(label="never")),
+    ]
+    found = seen(a_node(), *pods)
+    assert (found.work, found.never, found.others) == (("pod ml/shop", "pod ml/batch"), ("pod ml/shop",), 1)
+    there = kept(a_node(), pods)["pods"]
+    assert standing(there) == {"ml/batch": False, "ml/web": False}
+    assert standing(there, devices=True) == {"ml/batch": False}
+    assert kubernetes_node.willing(there) == {"ml/batch": False, "ml/web": False}
+    assert kubernetes_node.hurried(there) == {"ml/batch"}

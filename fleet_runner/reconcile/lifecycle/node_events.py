@@ -1,0 +1,91 @@
+"""Events of Kubernetes nodes, told beside their conditions: what is due, how fast, and that it was told."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from fleet_runner.adapters.schedulers.kubernetes_events import EventsRefusedError, KubernetesEvents
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.lifecycle import node_events
+from fleet_runner.core.lifecycle.node_events import WINDOW, Allowance, NodeEvent
+from fleet_runner.core.lifecycle.runs import Node, Stored, Ticket
+
+log = structlog.get_logger()
+
+MOVES = 20
+"""Transitions of a node that are looked at; one that moves more often within the window tells the newest."""
+
+MOST = 50
+"""Events of one node that wait to be told at most: the newest."""
+
+REST = 600.0
+"""Seconds before an API server that refused our events is asked again."""
+
+Key = tuple[str, str, int]
+
+
+@dataclass(slots=True)
+class EventsTeller:
+    """What is due to be told. After a restart it is found again in the store, and found told in the cluster."""
+
+    store: Store
+    cluster: KubernetesEvents
+    allowance: Allowance = field(default_factory=Allowance)
+    _due: dict[Key, NodeEvent] = field(default_factory=dict[Key, NodeEvent])
+    _told: dict[Key, float] = field(default_factory=dict[Key, float])
+    _refused: float = float("-inf")
+
+    def gather(self, node: Node, latest: Sequence[Stored], tickets: Iterable[Ticket]) -> None:
+        """Note what is to be told of a node that has changed, from its newest results and its open tickets."""
+        now = self.store.clock()
+        recent = [each for each in latest if each.result.findings and each.at > now - WINDOW]
+        earlier = {(each.result.check, each.stage): each for each in self.store.before(recent)}
+        found = [(each, earlier.get((each.result.check, each.stage))) for each in latest]
+        moves = self.store.history(node.name, MOVES, "transition") if node.since > now - WINDOW else ()
+        every = node_events.fresh(node_events.events(node, moves, found, tickets), now)
+        for event in every[-MOST:]:
+            key = _key(event)
+            if key not in self._told:
+                self._due[key] = event
+
+    def tell(
+        self,
+        there: Collection[str],
+        theirs: Mapping[str, str],
+        may: Callable[[str], bool],
+        go_on: Callable[[], bool],
+    ) -> int:
+        """Tell what is due of the nodes that are `there`, oldest first; return of how many events.
+
+        Raises:
+            SchedulerError: the API server did not answer; what is left is told later, for as long as it is news.
+        """
+        now, told = self.store.clock(), 0
+        self._forget(now)
+        for key, event in sorted(self._due.items(), key=lambda each: (each[1].at, each[0])):
+            name = theirs.get(event.node, event.node)
+            if now - self._refused < REST or not go_on():
+                break
+            if name not in there or not may(event.node) or not self.allowance.take(event.node, now):
+                continue
+            try:
+                told += self.cluster.tell(name, event)
+            except EventsRefusedError as error:
+                log.warning("an event of a Kubernetes node was refused", node=event.node, why=str(error))
+                if error.is_of_all:
+                    self._refused = now
+                    break
+            self._told[key] = event.at
+            del self._due[key]
+        return told
+
+    def _forget(self, now: float) -> None:
+        """Forget what is no news any more."""
+        self.allowance.forget(now)
+        self._due = {key: each for key, each in self._due.items() if each.at > now - WINDOW}
+        self._told = {key: at for key, at in self._told.items() if at > now - WINDOW}
+
+
+def _key(event: NodeEvent) -> Key:
+    return event.node, event.about, event.occurrence
