@@ -34,7 +34,8 @@ class Flash:
     they shall have. `tasks_before` are the URIs of the BMC's tasks when it was intended, `bmc_reset_before` is when
     the BMC had last started (None: it does not tell). `intended_at` is written anew before the image is sent again,
     `sent_at` once the BMC has taken it. `activations` counts the resets that were written down, `activated_at` is the
-    newest one's moment, `activated` counts those that the BMC answered well. `rolls_back` is the flash it undoes.
+    newest one's moment, `activated` counts those that the BMC answered well. One that was reset and has no
+    `updated_at` was staged: its BMC writes it while the host starts. `rolls_back` is the flash it undoes.
     """
 
     id: int
@@ -70,6 +71,7 @@ class TaskEnd(StrEnum):
     """What became of a task of the BMC."""
 
     RUNNING = "running"
+    STAGED = "staged"  # nothing is written yet: the host's next start does it (Dell's job that is Scheduled)
     DONE = "done"  # completed well; which is not yet success
     FAILED = "failed"  # exception, killed, cancelled, interrupted, or completed with a critical status
 

@@ -38,6 +38,9 @@ ENDS = {
 """The states in which nothing goes on any more, in small letters. Every other one, also "Interrupted", which is
 expected to go on (DMTF), and a word that nobody knows, is a task that runs: its time limit ends the wait."""
 
+STAGED = frozenset({"scheduled", "pendingreboot", "rebootpending"})
+"""Dell's words for a job that its Lifecycle Controller begins when the host starts next."""
+
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _FAILED = frozenset({"fail", "failed", "fails", "failure", "failures", "aborted"})
 _DENIED = frozenset({"no", "not", "without", "zero"})
@@ -126,7 +129,7 @@ def _state(body: Mapping[str, Any], *, said_bad: bool) -> TaskEnd:
     words = [str(found).lower() for name in ("TaskState", "JobState") for found in _said(body, name)]
     ends = [ENDS[word] for word in words if word in ENDS]
     if not ends:
-        return TaskEnd.RUNNING
+        return TaskEnd.STAGED if STAGED.intersection(words) else TaskEnd.RUNNING
     critical = any(str(body.get(name)).lower() == "critical" for name in ("TaskStatus", "JobStatus"))
     return TaskEnd.FAILED if TaskEnd.FAILED in ends or critical or said_bad else TaskEnd.DONE
 

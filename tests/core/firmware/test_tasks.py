@@ -179,7 +179,7 @@ def test_a_job_of_dell_says_its_state_in_its_own_part() -> None:
     task = tasks.read(URI, {**job, "Oem": {"Dell": dell}})
     assert (task.state, task.percent, task.messages) == (TaskEnd.FAILED, 100, ("The package is not for this one.",))
     waits = tasks.read(URI, {"@odata.type": "#DellJob.v1_0_1.DellJob", "JobState": "Scheduled", "Message": "Waits."})
-    assert (waits.state, waits.messages) == (TaskEnd.RUNNING, ("Waits.",))
+    assert (waits.state, waits.messages) == (TaskEnd.STAGED, ("Waits.",))
     both = tasks.read(URI, {**job, "TaskState": "Running", "Oem": {"Dell": {"JobState": "Failed"}, "Odd": 7}})
     assert both.state is TaskEnd.FAILED
 
