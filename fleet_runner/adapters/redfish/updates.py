@@ -3,9 +3,10 @@
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from http import HTTPStatus
 
-from fleet_runner.adapters.redfish import image_upload, resets
+from fleet_runner.adapters.redfish import image_upload, lifecycle_controller, resets
 from fleet_runner.adapters.redfish.banks import told_apart
 from fleet_runner.adapters.redfish.bmc import Bmc, dated
 from fleet_runner.adapters.redfish.exchange import Reply
@@ -79,7 +80,15 @@ class Updates:
     def task(self, uri: str) -> Task | None:
         """Return a task, or what its monitor says of it; None where the BMC knows of none."""
         self._bmc.begin()
-        return self._task(uri)
+        found = self._task(uri)
+        if found is None and (job := lifecycle_controller.kept(self._at, uri)):
+            found = self._task(job)
+        return None if found is None else replace(found, uri=uri)
+
+    def unready(self) -> str:
+        """Say why the BMC takes no update just now, though it is at rest; "" where it does."""
+        self._bmc.begin()
+        return lifecycle_controller.unready(self._at)
 
     def updating(self) -> bool:
         """Tell if the BMC's UpdateService itself, or a vendor's part of it, says that an update goes on."""
@@ -174,7 +183,7 @@ class Updates:
         named += _within(collection, body) if collection else []
         named += [body.get("TaskMonitor")]
         for each in named:
-            uri = self._mine(each) if each else ""
+            uri = lifecycle_controller.listed(self._mine(each), collection) if each else ""
             if uri:
                 below = collection is not None and uri.startswith(f"{collection.rstrip('/')}/")
                 return re.sub(r"/(task)?monitor/?$", "", uri, flags=re.IGNORECASE) if below else uri

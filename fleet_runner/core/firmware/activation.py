@@ -168,10 +168,9 @@ def _taken(flash: Flash, seen: Seen, pace: FlashTiming) -> int:
 
 
 def _patience(flash: Flash, seen: Seen, pace: FlashTiming) -> float:
-    """Return how long a version must stay wrong: also for as long as it may be written, where no end of that shows."""
+    """Return how long a version must stay wrong; as long as it may be written as well, where no end of that shows."""
     shown = _ended_at(flash, seen) is not None
-    was_staged = flash.activations > 0 and flash.updated_at is None
-    return pace.settle + (flash.seconds if was_staged and not shown else 0.0)
+    return pace.settle + (flash.seconds if _was_staged(flash) and not shown else 0.0)
 
 
 def _written(flash: Flash, seen: Seen) -> float:
@@ -180,14 +179,23 @@ def _written(flash: Flash, seen: Seen) -> float:
 
 
 def _ended_at(flash: Flash, seen: Seen) -> float | None:
-    own = mine(flash, seen)
-    return own.ended_at if own and own.state in ENDED else None
+    job = _job(flash, seen)
+    return job.ended_at if job and job.state in ENDED else None
+
+
+def _job(flash: Flash, seen: Seen) -> Task | None:
+    """Return the task of what was staged, which keeps its address; any other's may be somebody else's by now."""
+    return mine(flash, seen) if _was_staged(flash) else None
+
+
+def _was_staged(flash: Flash) -> bool:
+    return flash.activations > 0 and flash.updated_at is None
 
 
 def _said(flash: Flash, seen: Seen) -> str:
     """Return why its task failed, where the task still says so."""
-    own = mine(flash, seen)
-    messages = cut("; ".join(own.messages)) if own and own.state is TaskEnd.FAILED else ""
+    job = _job(flash, seen)
+    messages = cut("; ".join(job.messages)) if job and job.state is TaskEnd.FAILED else ""
     return f"; its task failed: {messages.rstrip('.')}" if messages else ""
 
 
