@@ -87,7 +87,7 @@ def start(flash: Flash, seen: Seen, pace: FlashTiming, task: Task) -> Act:
     if flash.activate not in STARTS:
         return Wait(
             f"It is staged as {named(task)} and written when the host starts next, for which its row of the catalogue"
-            f" does not ask: set `activate: host_reset` there, and restart the host.",
+            f" does not ask: set `activate: {{how: host_reset}}` there, and restart the host.",
             pace.poll,
         )
     return _reset(flash, seen, pace)

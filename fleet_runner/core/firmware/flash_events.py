@@ -167,5 +167,6 @@ def unread(seen: Seen, pace: FlashTiming) -> Wait:
 
 def named(task: Task) -> str:
     """Return a task in words."""
-    percent = "" if task.percent is None else f" at {task.percent} %"
+    begun = task.percent is not None and task.state is not TaskEnd.STAGED
+    percent = f" at {task.percent} %" if begun else ""
     return f"task {cut(task.name or task.uri)}{percent}"

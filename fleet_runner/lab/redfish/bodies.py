@@ -33,6 +33,7 @@ class Resources:
             tree.tasks: lambda uri: _collection(tree, uri, self._tasks.listed()),
             f"{tree.task_service}/TaskMonitors": lambda _: None,
             **{each: self._subscriptions for each in (self._eventing.collection,) if each},
+            **({tree.jobs: lambda uri: _collection(tree, uri, self._tasks.jobs())} if tree.jobs else {}),
             tree.inventory: self._inventory,
             tree.update_service: self._service,
             **dict.fromkeys(tree.managers, self._manager),
@@ -54,6 +55,8 @@ class Resources:
             body = self._entry(uri)
         elif uri.startswith(f"{tree.tasks}/"):
             body = self._tasks.body(uri)
+        elif tree.jobs and uri.startswith(f"{tree.jobs}/"):
+            body = self._tasks.job(uri) or tree.bodies.get(uri)
         elif uri in self._chassis:
             body = {**tree.get(uri), "PowerState": self._power()}
         else:
@@ -163,7 +166,7 @@ class Resources:
 
 
 def _collection(tree: Tree, uri: str, members: list[str]) -> Body:
-    kind = {tree.sessions: "Session", tree.tasks: "Task"}.get(uri, "EventDestination")
+    kind = {tree.sessions: "Session", tree.tasks: "Task", tree.jobs: "Job"}.get(uri, "EventDestination")
     plain = {"@odata.type": f"#{kind}Collection.{kind}Collection", "Name": f"{kind} Collection"}
     links = [{"@odata.id": each} for each in members]
     return {"@odata.id": uri, **plain, **tree.get(uri), "Members": links, "Members@odata.count": len(links)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from fleet_runner.lab.redfish.chip import Chip
-from fleet_runner.lab.redfish.pace import ACTIVATION
+from fleet_runner.lab.redfish.pace import ACTIVATION, DELL
 
 BY: Mapping[str, frozenset[str]] = {
     "bmc_reset": frozenset({"self", "bmc_reset"}),
@@ -46,7 +46,8 @@ class Firmware:
 
     def how(self, entry: str) -> tuple[str, int]:
         """Return what makes a written version of an entry run, and how many times it takes."""
-        for glob, how in (*self._chip.habits.activation.items(), *ACTIVATION.items()):
+        usual = DELL if self._chip.tree.dell else ACTIVATION
+        for glob, how in (*self._chip.habits.activation.items(), *usual.items()):
             if fnmatchcase(entry, glob):
                 return (how, 1) if isinstance(how, str) else how
         return "none", 1

@@ -21,6 +21,18 @@ ACTIVATION: Mapping[str, str] = MappingProxyType(
 )
 """What makes a written version run, by a glob over the inventory id; the first that matches counts."""
 
+DELL: Mapping[str, str] = MappingProxyType(
+    {
+        "*__iDRAC.*": "self",
+        "*__Diagnostics.*": "none",
+        "*__DriverPack.*": "none",
+        "*__USC.*": "none",
+        "*__ServiceModule.*": "none",
+        "*": "host_reset",
+    }
+)
+"""Likewise of an iDRAC, which writes all but its own software while the host starts."""
+
 HOST_SIDE = (
     "/redfish/v1/Systems/HGX*",
     "/redfish/v1/Chassis/HGX*",
@@ -37,7 +49,8 @@ class Durations:
     `request` is added to every answer. An update takes `write` and `write_per_mb`. `go_down` passes between a BMC's
     answer to its reset and its silence, `outage` is the silence, `starting` is how long it says 503 afterwards.
     `session` and `lockout` are the tree's own where None. `baseboard` is how long after the host's start its GPU side
-    is not yet there. `event_retry` passes before an event that was not taken is sent again.
+    is not yet there. `event_retry` passes before an event that was not taken is sent again. `controller` is how long
+    Dell's Lifecycle Controller takes no jobs after a restart.
     """
 
     request: float = 0.0
@@ -53,6 +66,7 @@ class Durations:
     baseboard: float = 0.2
     drain: float = 1.0
     event_retry: float = 0.5
+    controller: float = 0.5
     session: float | None = None
     lockout: float | None = None
 
@@ -70,7 +84,7 @@ class Durations:
         """Return durations for tests: a few milliseconds each."""
         return cls(
             write=0.03, go_down=0.002, outage=0.03, starting=0.005, power_on=0.005, power_off=0.005,
-            graceful=0.01, boot=0.02, baseboard=0.005, drain=0.02, event_retry=0.01,
+            graceful=0.01, boot=0.02, baseboard=0.005, drain=0.02, event_retry=0.01, controller=0.02,
         )  # fmt: skip
 
 

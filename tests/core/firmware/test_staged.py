@@ -35,7 +35,7 @@ def test_the_reset_comes_before_the_end_of_a_task_that_is_staged() -> None:
 def test_what_is_staged_though_its_row_asks_for_no_start_of_the_host_is_told_to_a_person(how: Activate) -> None:
     why = waits(sent(activate=how), seen(1.0, JOB))
     assert "task Firmware Update: BIOS" in why
-    assert "set `activate: host_reset`" in why
+    assert "set `activate: {how: host_reset}` there" in why
 
 
 def test_one_whose_answer_was_lost_is_begun_all_the_same() -> None:

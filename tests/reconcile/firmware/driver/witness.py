@@ -97,7 +97,7 @@ def powered(events: Sequence[Event]) -> Iterator[str]:
     for event in events:
         if event.kind in {"accepted", "update_begun"}:
             running.add(event["update"])
-        elif event.kind in {"update_done", "update_failed"}:
+        elif event.kind in {"update_done", "update_failed", "staged"}:
             running.discard(event["update"])
         elif running and event.kind in POWER:
             yield f"{event.kind} while update {min(running)} ran"
