@@ -78,6 +78,17 @@ SUPERMICRO = (
 )  # fmt: skip
 """A Supermicro SYS-821GE-TNHR."""
 
+R750 = (
+    Part("iDRAC", "Installed-*__iDRAC.Embedded.1-1", "none", 10),
+    Part("BIOS", "Installed-*__BIOS.Setup.1-1", "host_reset", 20),
+    Part("NIC", "Installed-*__NIC.Integrated.1-*", "host_reset", 30),
+    Part("HCA", "Installed-*__InfiniBand.Slot.7-*", "host_reset", 35),
+    Part("backplane", "Installed-*__RAID.Backplane.Firmware.1", "host_reset", 40),
+    Part("PSU", "Installed-*__PSU.Slot.*", "host_reset", 50),
+    Part("CPLD", "Installed-*__CPLD.Embedded.1", "host_reset", 90),
+)
+"""A Dell PowerEdge R750 with an iDRAC 9."""
+
 
 OLD = "0.9"
 """A version that every entry begins with, unless a test says otherwise."""
