@@ -68,12 +68,12 @@ def read(uri: str, body: Mapping[str, Any], skew: float = 0.0) -> Task:
 def answered(uri: str, status: int, body: Mapping[str, Any] | None, skew: float = 0.0) -> Task:
     """Return a task from what its resource or its monitor answered, with a status that says that there is one.
 
-    A monitor answers 202 as long as its task runs, and then whatever the operation came to.
+    A monitor answers 202 as long as its task runs, and then whatever the operation came to; so does a task of Dell's.
     """
     if body is not None and is_task(body):
         found = read(uri, body, skew)
-        # A monitor that still waits knows better than the task that it shows.
-        return found if status != ACCEPTED or found.state is TaskEnd.RUNNING else _running(found)
+        # A monitor that still waits knows better than the end of the task that it shows.
+        return _running(found) if status == ACCEPTED and found.state in ENDS.values() else found
     said = body or {}
     if status == ACCEPTED:
         return Task(uri, TaskEnd.RUNNING)

@@ -94,6 +94,11 @@ class Tasks:
         """Return a task of ours."""
         return self._tasks.get(uri)
 
+    def goes_on(self, uri: str) -> bool:
+        """Whether something is a task of ours that has not ended."""
+        task = self._tasks.get(uri)
+        return task is not None and task.ended is None
+
     def forget(self) -> None:
         """Lose what a BMC loses with its memory."""
         if not self._keeps:

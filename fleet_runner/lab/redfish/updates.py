@@ -221,7 +221,8 @@ class Updates:
         task.from_percent = task.to_percent = 0.0
         if await self._pass(update, task, faults):
             self._finish(update, task, faults)
-            self._firmware.activate("host_reset")  # its own, at the end
+            self._chip.emit("host_reset", override={})  # of the Lifecycle Controller's own, at the end
+            self._firmware.activate("host_reset")
 
     async def _pass(self, update: Update, task: Task, faults: Mapping[str, Options]) -> bool:
         """Let the time pass that it takes, with all that goes wrong meanwhile; whether it came to its end."""

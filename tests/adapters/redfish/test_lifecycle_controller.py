@@ -63,7 +63,9 @@ def test_a_bmc_that_has_no_such_thing_is_ready(tree: Tree) -> None:
 
 
 def test_a_controller_that_cannot_be_asked_is_not_taken_for_ready() -> None:
-    rules = [{"when": {"event": "request", "uri": "*GetRemoteServicesAPIStatus"}, "what": {"answer": {"status": 500}}}]
+    rules = [
+        {"when": {"event": "request", "uri": "*GetRemoteServicesAPIStatus"}, "what": {"answer": {"status": 500}}}
+    ]
     with idrac(rules=rules) as (_, updates), pytest.raises(BmcError, match="answered 500"):
         updates.unready()
 
@@ -118,7 +120,11 @@ def test_what_an_idrac_fetches_is_begun_by_our_reset_too(
     tmp_path: Path, supported: Mapping[str, Any], when: Mapping[str, Any]
 ) -> None:
     """Older ones take no time to be told, and stage all the same."""
-    simple = {"Actions": {"#UpdateService.SimpleUpdate": supported}, "MultipartHttpPushUri": None, "HttpPushUri": None}
+    simple = {
+        "Actions": {"#UpdateService.SimpleUpdate": supported},
+        "MultipartHttpPushUri": None,
+        "HttpPushUri": None,
+    }
     tree = dell.tree().changed({f"{ROOT}/UpdateService": simple})
     with idrac(tree) as (_, updates):
         images.write(tmp_path / "bios.bin", {dell.BIOS: "2.1"})

@@ -27,7 +27,9 @@ def idrac(*rules: Any) -> Iterator[tuple[Emulator, Client]]:
 def job(client: Client, uri: str) -> str:
     """Return what a job says its state is, at both of its addresses the same."""
     told = client.get(f"{JOBS}/{uri.rpartition('/')[2]}")["JobState"]
-    assert client.get(uri)["Oem"]["Dell"]["JobState"] == told
+    reply = client.ask("GET", uri)
+    assert reply.status_code in {200, 202}
+    assert reply.json()["Oem"]["Dell"]["JobState"] == told
     return str(told)
 
 
@@ -43,7 +45,8 @@ def test_an_image_is_staged_until_the_host_starts_and_is_written_then(tmp_path: 
     with idrac() as (bmc, client):
         uri = staged(bmc, client, tmp_path)
         assert job(client, uri) == "Scheduled"
-        assert client.get(uri)["TaskState"] == "Starting"
+        said = client.ask("GET", uri)
+        assert (said.status_code, said.json()["TaskState"]) == (202, "Starting")
         assert (bmc.versions()[BIOS], bmc.pending()) == ("2.0", {})
         assert client.power("ForceRestart").ok
         assert wait(lambda: over(bmc) == "done")
@@ -118,7 +121,7 @@ def test_faults_of_an_update(tmp_path: Path) -> None:
     with idrac(*rules) as (bmc, client):
         uri = client.update(tmp_path, {BIOS: "2.1"}).headers["Location"]
         wait(lambda: job(client, uri) == "New")
-        assert "PercentComplete" not in client.get(uri)
+        assert "PercentComplete" not in client.ask("GET", uri).json()
         assert bmc.events("staged") == []
 
 

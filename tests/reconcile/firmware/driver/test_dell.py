@@ -145,6 +145,10 @@ REPORTED = [
         rule({"controller_unready": {"seconds": 0.6, "state": "InUse"}}, "host_reset"), 1, 1,
         id=f"{MODULES}#652, quadsproject/badfish#129: its controller is in use",
     ),
+    pytest.param(
+        rule({"refuse": {"status": 400, "message": "the job queue is full"}}, "upload"), 1, 1,
+        id="quadsproject/badfish#30: its queue takes no more for a while",
+    ),
     pytest.param(rule({"slow": {"times": 40.0}}, "apply"), 1, 1, id=f"{SCRIPTING}#100: it takes very long"),
 ]  # fmt: skip
 
