@@ -81,9 +81,9 @@ def _repeated(events: Sequence[Event], flashes: Sequence[Flash]) -> Iterator[str
                 yield from (f"{wrote[entry]}, which was pending" for entry in same if entry not in given_up)
 
 
-def _lasting(components: Mapping[str, str] | Sequence[str]) -> dict[str, str]:
+def _lasting(components: Mapping[str, str]) -> dict[str, str]:
     """Return versions by the ids that a flash has, which Dell's names are not."""
-    return {lasting(entry): version for entry, version in dict(components).items()}
+    return {lasting(entry): version for entry, version in components.items()}
 
 
 def _unwritten(events: Sequence[Event], flashes: Sequence[Flash]) -> Iterator[str]:
