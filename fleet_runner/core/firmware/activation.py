@@ -22,7 +22,7 @@ Each row: what is seen, what follows. The first row that fits counts.
     wrong, and a task runs, or the BMC is updating   wait for it
     wrong, and fewer resets than `times` were seen
     to be done                                       reset again: one may have been written down and never sent
-    wrong                                            FAILED, with what is where, and what its task said
+    wrong                                            FAILED, with what is where, and what its task or the BMC said
 
 What is staged is written by the host's start itself, in a system of the maker's own (Dell's Lifecycle Controller)
 while the power is on: there the reset comes before the task's end, and a second one then can ruin the part.
@@ -193,10 +193,12 @@ def _was_staged(flash: Flash) -> bool:
 
 
 def _said(flash: Flash, seen: Seen) -> str:
-    """Return why its task failed, where the task still says so."""
+    """Return why it failed, where its task still says so; what the BMC says of an update may be of another one."""
     job = _job(flash, seen)
     messages = cut("; ".join(job.messages)) if job and job.state is TaskEnd.FAILED else ""
-    return f"; its task failed: {messages.rstrip('.')}" if messages else ""
+    if messages:
+        return f"; its task failed: {messages.rstrip('.')}"
+    return f"; the BMC says of its last update: {cut(seen.failure).rstrip('.')}" if seen.failure else ""
 
 
 def _dark(flash: Flash, seen: Seen) -> bool:

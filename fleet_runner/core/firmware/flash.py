@@ -103,8 +103,8 @@ class Seen:
     `versions` holds every inventory entry's; `stable` says in how many looks in a row, this one included, they were
     the same and complete. `tasks` are all that the BMC lists; `task` is the flash's own, with `task_gone` where the
     BMC answers that there is none. `bmc_reset_at` is when the BMC last started, by our clock. `busy` is what the BMC
-    says beside its tasks: that an update goes on. `gaps` are the times since the flash was written down in which
-    nobody looked, as far as the clock tells.
+    says beside its tasks: that an update goes on; `failure` why it says that its last one failed. `gaps` are the
+    times since the flash was written down in which nobody looked, as far as the clock tells.
     """
 
     at: float
@@ -117,6 +117,7 @@ class Seen:
     bmc_reset_at: float | None = None
     trouble: str = ""
     busy: bool = False
+    failure: str = ""
     gaps: tuple[Gap, ...] = ()
 
 

@@ -162,7 +162,22 @@ class Resources:
             said = f"{task.percent() if task else 0}% done."
             flash = {**ami, "FlashPercentage": said, "UpdateStatus": "Flashing", "UpdateTarget": "Firmware"}
             body["Oem"] = {**oem, "Ami": flash}
+        hpe = oem.get("Hpe") if isinstance(oem, dict) else None
+        if isinstance(hpe, dict) and isinstance(oem, dict):
+            body["Oem"] = {**oem, "Hpe": {**hpe, **self._state()}}
         return body
+
+    def _state(self) -> Body:
+        """What HPE says of the newest update: that it is written, is complete, or failed and why."""
+        newest = self._updates.all[-1] if self._updates.all else None
+        if newest is None:
+            return {"State": "Idle"}
+        if newest.outcome == "running":
+            task = self._tasks.get(newest.task)
+            return {"State": "Updating", "FlashProgressPercent": task.percent() if task else 0}
+        if newest.outcome == "failed":
+            return {"State": "Error", "Result": {"MessageId": f"iLO.2.14.{newest.why}"}}
+        return {"State": "Complete", "FlashProgressPercent": 100, "Result": {"MessageId": "iLO.2.14.Success"}}
 
 
 def _collection(tree: Tree, uri: str, members: list[str]) -> Body:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from fleet_runner.lab.redfish.chip import Chip
-from fleet_runner.lab.redfish.pace import ACTIVATION, DELL
+from fleet_runner.lab.redfish.pace import ACTIVATION, DELL, HPE
 
 BY: Mapping[str, frozenset[str]] = {
     "bmc_reset": frozenset({"self", "bmc_reset"}),
@@ -46,9 +46,11 @@ class Firmware:
 
     def how(self, entry: str) -> tuple[str, int]:
         """Return what makes a written version of an entry run, and how many times it takes."""
-        usual = DELL if self._chip.tree.dell else ACTIVATION
+        tree = self._chip.tree
+        usual = DELL if tree.dell else HPE if tree.hpe else ACTIVATION
+        names = {entry, str(tree.get(tree.entries[entry]).get("Name"))} if tree.hpe else {entry}
         for glob, how in (*self._chip.habits.activation.items(), *usual.items()):
-            if fnmatchcase(entry, glob):
+            if any(fnmatchcase(name, glob) for name in names):
                 return (how, 1) if isinstance(how, str) else how
         return "none", 1
 

@@ -33,6 +33,17 @@ DELL: Mapping[str, str] = MappingProxyType(
 )
 """Likewise of an iDRAC, which writes all but its own software while the host starts."""
 
+HPE: Mapping[str, str] = MappingProxyType(
+    {
+        "iLO *": "self",
+        "Intelligent P*": "none",
+        "Power Management Controller*": "none",
+        "*Programmable Logic Device*": "ac_drain",
+        "*": "host_reset",
+    }
+)
+"""Likewise of an iLO, by the entry's name: its ids are numbers."""
+
 HOST_SIDE = (
     "/redfish/v1/Systems/HGX*",
     "/redfish/v1/Chassis/HGX*",

@@ -101,6 +101,11 @@ class Tree:
         return self.get(ROOT).get("Vendor") == "Dell" or "Dell" in (self.get(ROOT).get("Oem") or {})
 
     @cached_property
+    def hpe(self) -> bool:
+        """Whether its UpdateService tells of updates as HPE's iLO does."""
+        return "Hpe" in (self.get(self.update_service).get("Oem") or {})
+
+    @cached_property
     def jobs(self) -> str:
         """The collection of jobs, "" where it has none."""
         return self.link(self.link(ROOT, "JobService"), "Jobs")

@@ -41,6 +41,7 @@ class Update:
     outcome: str = "running"
     ended: float | None = None
     applied: bool = False
+    why: str = ""
     work: "asyncio.Task[None] | None" = field(default=None, repr=False)
 
 
@@ -153,9 +154,12 @@ class Updates:
         task = self._tasks.get(uri)
         if task is None:
             raise AssertionError(uri)
+        task.hidden = self._chip.tree.hpe
         return update, task
 
     def _reply(self, update: Update) -> Reply:
+        if self._chip.tree.hpe:
+            return Reply(200, {"error": {"code": "iLO.0.10.ExtendedInfo", "@Message.ExtendedInfo": []}})
         monitor = update.task if self._chip.tree.dell else self._tasks.monitor(update.task)
         where = {"monitor": monitor, "task": update.task}.get(self._chip.habits.location)
         return Reply(202, self._tasks.body(update.task), {"Location": where} if where else {})
@@ -281,7 +285,7 @@ class Updates:
         self._chip.emit(
             "update_failed", update=update.number, why=why, components=dict(update.versions), percent=percent
         )
-        update.outcome, update.ended = "failed", time.time()
+        update.outcome, update.ended, update.why = "failed", time.time(), why
         if task is not None:
             task.end("Exception", "Critical", "Update.1.0.ApplyFailed", f"The update failed: {why}.")
 

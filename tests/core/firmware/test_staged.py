@@ -124,6 +124,13 @@ def test_a_task_that_failed_in_the_start_says_why() -> None:
     assert "its task failed" not in silent.detail
 
 
+def test_where_no_task_says_why_the_bmcs_own_word_does() -> None:
+    """HPE's, whose updates have no task. It may be of another update, so it is told as the BMC's."""
+    failed = act(reset(task=""), seen(900.0, failure="iLO.2.14.UpdateFailed."))
+    assert isinstance(failed, Conclude)
+    assert failed.detail.endswith("expected 2; the BMC says of its last update: iLO.2.14.UpdateFailed.")
+
+
 def test_one_that_somebody_else_has_begun_is_waited_for_as_any_other() -> None:
     found = act(sent(), seen(1.0, DONE))
     assert isinstance(found, Mark)

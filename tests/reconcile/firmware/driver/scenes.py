@@ -89,6 +89,15 @@ R750 = (
 )
 """A Dell PowerEdge R750 with an iDRAC 9."""
 
+DL385 = (
+    Part("iLO", "1", "none", 10),
+    Part("ROM", "2", "host_reset", 20),
+    Part("power management", "5", "none", 30),
+    Part("PSU", "[67]", "host_reset", 40),
+    Part("CPLD", "4", "ac_drain", 90),
+)
+"""An HPE ProLiant DL385 Gen10 Plus v2 with an iLO 5."""
+
 
 OLD = "0.9"
 """A version that every entry begins with, unless a test says otherwise."""

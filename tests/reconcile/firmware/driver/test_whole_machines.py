@@ -12,7 +12,12 @@ from tests.reconcile.firmware.driver import scenes, witness
 from tests.reconcile.firmware.driver.scenes import Part, Scene
 from tests.reconcile.firmware.driver.stage import Kill, Played, Stage
 
-MACHINES = {"dgx_h100": scenes.DGX, "supermicro_hgx_h100": scenes.SUPERMICRO, "dell_r750": scenes.R750}
+MACHINES = {
+    "dgx_h100": scenes.DGX,
+    "supermicro_hgx_h100": scenes.SUPERMICRO,
+    "dell_r750": scenes.R750,
+    "hpe_dl385": scenes.DL385,
+}
 
 KILLS = {
     "undisturbed": (),
