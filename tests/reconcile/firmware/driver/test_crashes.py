@@ -28,7 +28,7 @@ ALL_ROUNDS, ALL_SCENARIOS = 10, 200
 HOP = "1.5-hop"
 
 
-MAKERS = {"AMI's like": (load(OUR_OWN), scenes.SMALL), "Dell": (dell.tree(), dell.PARTS)}
+MAKERS = {"AMI": (load(OUR_OWN), scenes.SMALL), "Dell": (dell.tree(), dell.PARTS)}
 """Trees, and what of them can be old."""
 
 
@@ -44,10 +44,10 @@ def played(maker: str, folder: Path, number: int, drawn: Scenario) -> list[str]:
     parts = [part for part in has if part.name in drawn.components]
     entries = scenes.entries(tree, parts)
     scene = scenes.scene(
-        folder / f"images-{number}", parts, entries, dict.fromkeys(entries, scenes.OLD), size=200_000,
+        folder / f"{maker}-images-{number}", parts, entries, dict.fromkeys(entries, scenes.OLD), size=200_000,
         accept_old=drawn.accept_old, hop=HOP if drawn.hop and not drawn.accept_old else "",
     )  # fmt: skip
-    stage = Stage(scene, folder / f"node-{number}", folder, drawn.rules, drawn.kills, drawn.habits)
+    stage = Stage(scene, folder / f"{maker}-node-{number}", folder, drawn.rules, drawn.kills, drawn.habits)
     what = stage.play(tree, drawn.seed)
     return [*witness.crimes(what), *witness.untrue(what, scene.pins)]
 
