@@ -39,6 +39,12 @@ def image(folder: Path) -> Upload:
     return Upload(folder / "bios.bin")
 
 
+def state(updates: Updates) -> TaskEnd | None:
+    """What the job says its state is."""
+    task = updates.task(f"{TASKS}/{JOB}")
+    return task.state if task else None
+
+
 def test_a_controller_that_takes_no_jobs_says_so_and_one_that_does_says_nothing() -> None:
     with idrac() as (bmc, updates):
         assert updates.unready() == ""
@@ -75,7 +81,7 @@ def test_a_staged_job_is_told_apart_and_its_end_is_read_where_its_task_is_gone(t
     with idrac(rules=rules) as (bmc, updates):
         assert updates.send(image(tmp_path)) == f"{TASKS}/{JOB}"
         until(lambda: bmc.events("staged"), "it is staged")
-        until(lambda: (updates.task(f"{TASKS}/{JOB}") or updates).state is TaskEnd.STAGED, "its job says so")
+        until(lambda: state(updates) is TaskEnd.STAGED, "its job says so")
         bmc.start_host()
         until(lambda: bmc.events("update_done"), "it is written")
         until(lambda: not updates.tasks(), "its task is gone")
