@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urljoin
 
-from fleet_runner.adapters.redfish import streamed_post
+from fleet_runner.adapters.redfish import lifecycle_controller, streamed_post
 from fleet_runner.adapters.redfish.exchange import MOST_REDIRECTS, Reply
 from fleet_runner.adapters.redfish.resources import Body, Resources
 from fleet_runner.adapters.redfish.wire import DONE, ROOT
@@ -22,7 +22,10 @@ from fleet_runner.core.firmware.unsupported import ways
 SIMPLE = "UpdateService.SimpleUpdate"
 APPLY = "@Redfish.OperationApplyTime"
 AT_ONCE = "Immediate"
-MUST_SAY_WHEN = ("Supermicro", "Dell")
+ON_RESET = "OnReset"
+"""What Dell is told: at once, it would restart the host by itself as soon as it has the image."""
+
+MUST_SAY_WHEN = ("Supermicro",)
 """Vendors whose updates may wait for another request where nothing says that they are to begin at once."""
 
 KEEP_METHOD = frozenset({307, 308})
@@ -218,7 +221,10 @@ def _certain(at: Resources, reply: Reply) -> Reply:
 
 def _parts(at: Resources, service: Body, wanted: Upload) -> dict[str, Body]:
     """Return what goes with the image in one form, part by part."""
-    when = _when(service, service.get(f"MultipartHttpPushUri{APPLY}Support"))
+    said = service.get(f"MultipartHttpPushUri{APPLY}Support")
+    if said is None and lifecycle_controller.updates_by_dell(service):
+        said = {"SupportedValues": [ON_RESET]}  # Dell's form takes it, and does not say so
+    when = _when(service, said)
     oem = dict(wanted.oem_parameters)
     if makers.maker({}, service) is Maker.SUPERMICRO:
         told = supermicro_update.told(_named(at, wanted.targets), oem)
@@ -313,6 +319,8 @@ def _parameters(wanted: Upload) -> Body:
 def _when(service: Body, said: object) -> Body:
     """Return when the update is to begin, where the BMC can be told, or must."""
     values = said.get("SupportedValues") if isinstance(said, Mapping) else None
+    if lifecycle_controller.updates_by_dell(service):
+        return {APPLY: ON_RESET} if isinstance(values, list) and ON_RESET in values else {}
     oem = service.get("Oem")
     must = isinstance(oem, Mapping) and any(vendor in oem for vendor in MUST_SAY_WHEN)
     return {APPLY: AT_ONCE} if must or (isinstance(values, list) and AT_ONCE in values) else {}

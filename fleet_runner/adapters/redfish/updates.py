@@ -3,9 +3,10 @@
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from http import HTTPStatus
 
-from fleet_runner.adapters.redfish import image_upload, resets
+from fleet_runner.adapters.redfish import image_upload, lifecycle_controller, resets
 from fleet_runner.adapters.redfish.banks import told_apart
 from fleet_runner.adapters.redfish.bmc import Bmc, dated
 from fleet_runner.adapters.redfish.exchange import Reply
@@ -23,7 +24,9 @@ SAYS_NOTHING = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPSta
                           HTTPStatus.TOO_MANY_REQUESTS})  # fmt: skip
 """Refusals that are about who asks and how often, not about what a monitor waits for."""
 
-BUSY = frozenset({"uploading", "downloading", "verifying", "preparing", "writing", "flashing", "updating"})
+BUSY = frozenset(
+    {"uploading", "downloading", "verifying", "preparing", "writing", "flashing", "updating", "inprogress"}
+)
 """What HPE and AMI say of an UpdateService that is about something."""
 
 
@@ -79,12 +82,25 @@ class Updates:
     def task(self, uri: str) -> Task | None:
         """Return a task, or what its monitor says of it; None where the BMC knows of none."""
         self._bmc.begin()
-        return self._task(uri)
+        found = self._task(uri)
+        if found is None and (job := lifecycle_controller.kept(self._at, uri)):
+            found = self._task(job)
+        return None if found is None else replace(found, uri=uri)
+
+    def unready(self) -> str:
+        """Say why the BMC takes no update just now, though it is at rest; "" where it does."""
+        self._bmc.begin()
+        return lifecycle_controller.unready(self._at)
 
     def updating(self) -> bool:
         """Tell if the BMC's UpdateService itself, or a vendor's part of it, says that an update goes on."""
+        return self.said()[0]
+
+    def said(self) -> tuple[bool, str]:
+        """Return that, and why its last update failed where it says so: HPE's has no task that would."""
         self._bmc.begin()
-        return _busy(self._service())
+        service = self._service()
+        return _busy(service), _failure(service)
 
     def send(self, wanted: Upload) -> str:
         """Send an image, once, and return the URI of its task; "" where the BMC took it and names none.
@@ -174,7 +190,7 @@ class Updates:
         named += _within(collection, body) if collection else []
         named += [body.get("TaskMonitor")]
         for each in named:
-            uri = self._mine(each) if each else ""
+            uri = lifecycle_controller.listed(self._mine(each), collection) if each else ""
             if uri:
                 below = collection is not None and uri.startswith(f"{collection.rstrip('/')}/")
                 return re.sub(r"/(task)?monitor/?$", "", uri, flags=re.IGNORECASE) if below else uri
@@ -195,6 +211,17 @@ def _busy(service: Body) -> bool:
     vendors = [part for part in oem.values() if isinstance(part, Mapping)] if isinstance(oem, Mapping) else []
     states = [str(part[key]).lower() for part in vendors for key in ("State", "UpdateStatus") if part.get(key)]
     return said == "Updating" or any(state in BUSY for state in states)
+
+
+def _failure(service: Body) -> str:
+    """Return HPE's word for why an update failed, "" where it does not say that one has."""
+    oem = service.get("Oem")
+    hpe = oem.get("Hpe") if isinstance(oem, Mapping) else None
+    if not isinstance(hpe, Mapping) or str(hpe.get("State")).lower() != "error":
+        return ""
+    result = hpe.get("Result")
+    told = result.get("MessageId") if isinstance(result, Mapping) else None
+    return told[:200] if isinstance(told, str) and told else "Error"
 
 
 def _within(collection: str, body: Body) -> list[str]:

@@ -34,7 +34,8 @@ class Flash:
     they shall have. `tasks_before` are the URIs of the BMC's tasks when it was intended, `bmc_reset_before` is when
     the BMC had last started (None: it does not tell). `intended_at` is written anew before the image is sent again,
     `sent_at` once the BMC has taken it. `activations` counts the resets that were written down, `activated_at` is the
-    newest one's moment, `activated` counts those that the BMC answered well. `rolls_back` is the flash it undoes.
+    newest one's moment, `activated` counts those that the BMC answered well. One that was reset and has no
+    `updated_at` was staged: its BMC writes it while the host starts. `rolls_back` is the flash it undoes.
     """
 
     id: int
@@ -70,6 +71,7 @@ class TaskEnd(StrEnum):
     """What became of a task of the BMC."""
 
     RUNNING = "running"
+    STAGED = "staged"  # nothing is written yet: the host's next start does it (Dell's job that is Scheduled)
     DONE = "done"  # completed well; which is not yet success
     FAILED = "failed"  # exception, killed, cancelled, interrupted, or completed with a critical status
 
@@ -101,8 +103,8 @@ class Seen:
     `versions` holds every inventory entry's; `stable` says in how many looks in a row, this one included, they were
     the same and complete. `tasks` are all that the BMC lists; `task` is the flash's own, with `task_gone` where the
     BMC answers that there is none. `bmc_reset_at` is when the BMC last started, by our clock. `busy` is what the BMC
-    says beside its tasks: that an update goes on. `gaps` are the times since the flash was written down in which
-    nobody looked, as far as the clock tells.
+    says beside its tasks: that an update goes on; `failure` why it says that its last one failed. `gaps` are the
+    times since the flash was written down in which nobody looked, as far as the clock tells.
     """
 
     at: float
@@ -115,6 +117,7 @@ class Seen:
     bmc_reset_at: float | None = None
     trouble: str = ""
     busy: bool = False
+    failure: str = ""
     gaps: tuple[Gap, ...] = ()
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.firmware.flash import Flash, FlashTiming, Seen, Task, TaskEnd, Wait
-from fleet_runner.core.firmware.task_owner import CLOCK, anothers
+from fleet_runner.core.firmware.task_owner import CLOCK, anothers, elses, is_update
 from fleet_runner.core.firmware.unobserved import unwatched
 
 MOST_IDS = 4
@@ -26,11 +26,37 @@ def running(tasks: Iterable[Task]) -> tuple[Task, ...]:
     return tuple(task for task in tasks if task.state is TaskEnd.RUNNING)
 
 
+def mine(flash: Flash, seen: Seen) -> Task | None:
+    """Return the task at the flash's address."""
+    return seen.task or (seen.tasks or {}).get(flash.task)
+
+
 def at_work(flash: Flash, seen: Seen) -> str:
-    """Say what the BMC does just now, beside the flash's own task; "" where it is at rest, as far as it tells."""
-    if others := running(new(flash, seen)):
-        return named(others[0])
+    """Say what the BMC does just now, for whomever; "" where it is at rest, as far as it tells."""
+    own = mine(flash, seen)
+    if found := running((*((own,) if own else ()), *new(flash, seen))):
+        return named(found[0])
     return "an update, as it says" if seen.busy else ""
+
+
+def staged(flash: Flash, seen: Seen) -> Task | None:
+    """Return what the host's next start writes and is the flash's, or may be: nothing speaks against it."""
+    own = mine(flash, seen)
+    if own and own.state is TaskEnd.STAGED:
+        return own
+    return next((task for task in new(flash, seen) if task.state is TaskEnd.STAGED and _may_be(flash, task)), None)
+
+
+def foreign(flash: Flash, seen: Seen) -> Task | None:
+    """Return what the host's next start would do and is certainly, or by its name, no part of the flash."""
+    ours = {flash.task, *(task.uri for task in new(flash, seen) if _may_be(flash, task))}
+    waiting = (task for _, task in sorted((seen.tasks or {}).items()) if task.state is TaskEnd.STAGED)
+    return next((task for task in waiting if task.uri not in ours), None)
+
+
+def _may_be(flash: Flash, task: Task) -> bool:
+    """Say if a new task is an update that nothing speaks against. One that was not listed before began since."""
+    return is_update(task) and not elses(flash, task)
 
 
 def silent(seen: Seen) -> bool:
@@ -141,5 +167,6 @@ def unread(seen: Seen, pace: FlashTiming) -> Wait:
 
 def named(task: Task) -> str:
     """Return a task in words."""
-    percent = "" if task.percent is None else f" at {task.percent} %"
+    begun = task.percent is not None and task.state is not TaskEnd.STAGED
+    percent = f" at {task.percent} %" if begun else ""
     return f"task {cut(task.name or task.uri)}{percent}"

@@ -12,6 +12,7 @@ Each row: what is written down, what is seen, what follows. The first row that f
       another one that was not there before runs      wait until it is over, whosever it is
       less than `send` since it was written down      wait: the request may still be on its way
       the BMC says that it is updating                wait until it is not
+      an update that may be this one is staged        reset, as `activation` has it
       the versions are right                          UPDATED: it was taken, and the BMC is done
       an update that may be this one ended well       UPDATED: nobody knows; the activation runs what may pend
       certainly never taken (see below)               send
@@ -19,6 +20,7 @@ Each row: what is written down, what is seen, what follows. The first row that f
 
     SENT: the BMC took it.
       its task runs                                   wait, for as long as it takes
+      its task is staged: the host's start writes it  reset, as `activation` has it
       its task ended, and is somebody else's, to whom
       a BMC that restarted gave its address           as if it were gone
       its task ended well                             UPDATED; which is not yet success
@@ -30,11 +32,14 @@ Each row: what is written down, what is seen, what follows. The first row that f
       no address, or the task is gone, and one is new adopt it if it shows this request, or began with the answer;
                                                       else wait until it is over
       likewise, and the BMC says that it is updating  wait until it is not
+      likewise, and an update that may be this one is
+      staged                                          reset, as `activation` has it
       likewise, and the versions are right            UPDATED
       likewise, and wrong for `settle` since the BMC
       lost it in a restart, else also for `seconds`   UPDATED: what was written may be pending
 
-    UPDATED, ACTIVATING: nothing of it is being written any more, as far as anything tells. See `activation`.
+    UPDATED, ACTIVATING: nothing of it is being written any more, as far as anything tells; or the host's start
+    writes what was staged. See `activation`.
 
 Certainly never taken: the BMC's tasks can be read; it lists an update from before, and no task is new, so it keeps
 tasks of updates and has none of this image; none of those from before is missing, for a BMC that forgets tasks may
@@ -69,11 +74,13 @@ from fleet_runner.core.firmware.flash_events import (
     cut,
     elapsed,
     legible,
+    mine,
     named,
     new,
     right,
     silence,
     silent,
+    staged,
     started,
     unchanged,
     unread,
@@ -93,8 +100,8 @@ def decide(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
 def _intended(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
     if silent(seen):
         return silence(seen, pace, flash.intended_at)
-    if mine := task_owner.own(flash, new(flash, seen)):
-        return Adopt(mine.uri)
+    if own := task_owner.own(flash, new(flash, seen)):
+        return Adopt(own.uri)
     if others := beside(flash, seen, pace):
         return others
     left = pace.send - elapsed(flash, seen, flash.intended_at)
@@ -109,6 +116,8 @@ def _intended(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
 
 def _unanswered(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
     """Go by what the BMC shows now that it is at rest, and nothing of the image can be on its way any more."""
+    if task := staged(flash, seen):
+        return activation.start(flash, seen, pace, task)
     if right(flash, seen, pace):
         return Mark(Phase.UPDATED, "The versions are right, so the BMC took the image and is done with it.")
     if any(task.state is TaskEnd.DONE and _may_be(flash, task) for task in new(flash, seen)):
@@ -150,13 +159,13 @@ def _same_start(flash: Flash, seen: Seen, pace: FlashTiming) -> bool:
 
 
 def _sent(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
-    task = seen.task or (seen.tasks or {}).get(flash.task)
+    task = mine(flash, seen)
     if task and not _reused(flash, seen, pace, task):
         return _told(flash, seen, pace, task)
     if silent(seen):
         return silence(seen, pace, _sent_at(flash))
-    if mine := task_owner.own(flash, new(flash, seen)):
-        return Adopt(mine.uri)
+    if own := task_owner.own(flash, new(flash, seen)):
+        return Adopt(own.uri)
     if others := beside(flash, seen, pace):
         return others
     if seen.busy:
@@ -166,13 +175,15 @@ def _sent(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
 
 def _reused(flash: Flash, seen: Seen, pace: FlashTiming, task: Task) -> bool:
     """Say if a BMC that may have restarted has given the flash's address to somebody else's task, which has ended."""
-    if task.state is TaskEnd.RUNNING or _same_start(flash, seen, pace):
+    if task.state in {TaskEnd.RUNNING, TaskEnd.STAGED} or _same_start(flash, seen, pace):
         return False
     return bool(task_owner.anothers(flash, task))
 
 
 def _untold(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
-    """Go by the versions alone: no task tells of the image, not any more or never."""
+    """Go by the versions alone: no task tells of the image, not any more or never; or one that may be its waits."""
+    if task := staged(flash, seen):
+        return activation.start(flash, seen, pace, task)
     if right(flash, seen, pace):
         return Mark(Phase.UPDATED, "The versions are right.")
     lost = seen.task_gone and _restarted(flash, seen, pace)
@@ -198,6 +209,8 @@ def _told(flash: Flash, seen: Seen, pace: FlashTiming, task: Task) -> Act:
         late = elapsed(flash, seen, _sent_at(flash)) > flash.seconds
         more = f" It has had more than the {flash.seconds:.0f} s that it may take: look at the BMC." if late else ""
         return Wait(f"The BMC is at it: {named(task)}.{more}", pace.poll)
+    if task.state is TaskEnd.STAGED:
+        return activation.start(flash, seen, pace, task)
     if task.state is TaskEnd.DONE:
         return Mark(Phase.UPDATED, "The BMC's task ended well.")
     return _failed(flash, seen, pace, task)

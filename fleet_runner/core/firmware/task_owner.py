@@ -25,6 +25,11 @@ def anothers(flash: Flash, task: Task) -> str:
     """Say why a task is certainly not the flash's; "" where it may be."""
     if task.started_at is not None and task.started_at < flash.intended_at - CLOCK:
         return "which began before this update"
+    return elses(flash, task)
+
+
+def elses(flash: Flash, task: Task) -> str:
+    """Say of a task that certainly is new why it is not the flash's, whatever the clocks say; "" where it may be."""
     if task.image and task.image != _file(flash):
         return f"which is about {task.image}"
     if task.targets and not set(task.targets) & flash.targets.keys():

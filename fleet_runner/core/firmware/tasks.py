@@ -38,6 +38,9 @@ ENDS = {
 """The states in which nothing goes on any more, in small letters. Every other one, also "Interrupted", which is
 expected to go on (DMTF), and a word that nobody knows, is a task that runs: its time limit ends the wait."""
 
+STAGED = frozenset({"scheduled", "pendingreboot", "rebootpending"})
+"""Dell's words for a job that its Lifecycle Controller begins when the host starts next."""
+
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _FAILED = frozenset({"fail", "failed", "fails", "failure", "failures", "aborted"})
 _DENIED = frozenset({"no", "not", "without", "zero"})
@@ -65,12 +68,12 @@ def read(uri: str, body: Mapping[str, Any], skew: float = 0.0) -> Task:
 def answered(uri: str, status: int, body: Mapping[str, Any] | None, skew: float = 0.0) -> Task:
     """Return a task from what its resource or its monitor answered, with a status that says that there is one.
 
-    A monitor answers 202 as long as its task runs, and then whatever the operation came to.
+    A monitor answers 202 as long as its task runs, and then whatever the operation came to; so does a task of Dell's.
     """
     if body is not None and is_task(body):
         found = read(uri, body, skew)
-        # A monitor that still waits knows better than the task that it shows.
-        return found if status != ACCEPTED or found.state is TaskEnd.RUNNING else _running(found)
+        # A monitor that still waits knows better than the end of the task that it shows.
+        return _running(found) if status == ACCEPTED and found.state in ENDS.values() else found
     said = body or {}
     if status == ACCEPTED:
         return Task(uri, TaskEnd.RUNNING)
@@ -126,7 +129,7 @@ def _state(body: Mapping[str, Any], *, said_bad: bool) -> TaskEnd:
     words = [str(found).lower() for name in ("TaskState", "JobState") for found in _said(body, name)]
     ends = [ENDS[word] for word in words if word in ENDS]
     if not ends:
-        return TaskEnd.RUNNING
+        return TaskEnd.STAGED if STAGED.intersection(words) else TaskEnd.RUNNING
     critical = any(str(body.get(name)).lower() == "critical" for name in ("TaskStatus", "JobStatus"))
     return TaskEnd.FAILED if TaskEnd.FAILED in ends or critical or said_bad else TaskEnd.DONE
 

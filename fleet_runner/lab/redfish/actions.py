@@ -7,6 +7,7 @@ from typing import Any
 from fleet_runner.lab.redfish import host as hosts
 from fleet_runner.lab.redfish.chip import Chip
 from fleet_runner.lab.redfish.host import Host
+from fleet_runner.lab.redfish.lifecycle_controller import STATUS, LifecycleController
 from fleet_runner.lab.redfish.restarts import Restarts
 from fleet_runner.lab.redfish.tasks import Tasks
 from fleet_runner.lab.redfish.trees import Action, clean
@@ -23,11 +24,14 @@ RESET_TYPE = "ResetType"
 class Actions:
     """What POST does at the targets of actions."""
 
-    def __init__(self, chip: Chip, host: Host, restarts: Restarts, tasks: Tasks) -> None:
+    def __init__(
+        self, chip: Chip, host: Host, restarts: Restarts, tasks: Tasks, controller: LifecycleController
+    ) -> None:
         self._chip = chip
         self._host = host
         self._restarts = restarts
         self._tasks = tasks
+        self._controller = controller
 
     async def do(self, action: Action, said: Mapping[str, Any]) -> Reply:
         """Do an action, or raise Refused."""
@@ -41,6 +45,8 @@ class Actions:
         match action.name:
             case "ComputerSystem.Reset" if action.resource in self._chip.tree.systems:
                 return await self._power(str(wanted))
+            case status if status == STATUS:
+                return self._controller.status()
             case "Chassis.Reset":
                 return await self._power(str(wanted))
             case "Manager.Reset":

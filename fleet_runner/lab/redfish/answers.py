@@ -101,7 +101,8 @@ class Answers:
         text, tag = said
         if request.headers.get("if-none-match") == tag:
             return Reply(304, None, {"ETag": tag})
-        return Reply(200, text, {"ETag": tag, "Allow": self._allowed(uri)})
+        status = 202 if self._chip.tree.dell and self._tasks.goes_on(uri) else 200  # as an iDRAC has it
+        return Reply(status, text, {"ETag": tag, "Allow": self._allowed(uri)})
 
     def _watch(self, uri: str, task: str) -> Reply:
         """Answer as a task's monitor: 202 while it runs, then what came of it."""

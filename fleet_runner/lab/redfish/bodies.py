@@ -33,6 +33,7 @@ class Resources:
             tree.tasks: lambda uri: _collection(tree, uri, self._tasks.listed()),
             f"{tree.task_service}/TaskMonitors": lambda _: None,
             **{each: self._subscriptions for each in (self._eventing.collection,) if each},
+            **({tree.jobs: lambda uri: _collection(tree, uri, self._tasks.jobs())} if tree.jobs else {}),
             tree.inventory: self._inventory,
             tree.update_service: self._service,
             **dict.fromkeys(tree.managers, self._manager),
@@ -55,6 +56,8 @@ class Resources:
             body = self._entry(uri)
         elif uri.startswith(f"{tree.tasks}/"):
             body = self._tasks.body(uri)
+        elif tree.jobs and uri.startswith(f"{tree.jobs}/"):
+            body = self._tasks.job(uri) or tree.bodies.get(uri)
         elif uri in self._chassis:
             body = {**tree.get(uri), "PowerState": self._power()}
         else:
@@ -161,11 +164,26 @@ class Resources:
             said = f"{task.percent() if task else 0}% done."
             flash = {**ami, "FlashPercentage": said, "UpdateStatus": "Flashing", "UpdateTarget": "Firmware"}
             body["Oem"] = {**oem, "Ami": flash}
+        hpe = oem.get("Hpe") if isinstance(oem, dict) else None
+        if isinstance(hpe, dict) and isinstance(oem, dict):
+            body["Oem"] = {**oem, "Hpe": {**hpe, **self._state()}}
         return body
+
+    def _state(self) -> Body:
+        """What HPE says of the newest update: that it is written, is complete, or failed and why."""
+        newest = self._updates.all[-1] if self._updates.all else None
+        if newest is None:
+            return {"State": "Idle"}
+        if newest.outcome == "running":
+            task = self._tasks.get(newest.task)
+            return {"State": "Updating", "FlashProgressPercent": task.percent() if task else 0}
+        if newest.outcome == "failed":
+            return {"State": "Error", "Result": {"MessageId": f"iLO.2.14.{newest.why}"}}
+        return {"State": "Complete", "FlashProgressPercent": 100, "Result": {"MessageId": "iLO.2.14.Success"}}
 
 
 def _collection(tree: Tree, uri: str, members: list[str]) -> Body:
-    kind = {tree.sessions: "Session", tree.tasks: "Task"}.get(uri, "EventDestination")
+    kind = {tree.sessions: "Session", tree.tasks: "Task", tree.jobs: "Job"}.get(uri, "EventDestination")
     plain = {"@odata.type": f"#{kind}Collection.{kind}Collection", "Name": f"{kind} Collection"}
     links = [{"@odata.id": each} for each in members]
     return {"@odata.id": uri, **plain, **tree.get(uri), "Members": links, "Members@odata.count": len(links)}

@@ -17,6 +17,7 @@ from fleet_runner.lab.redfish.events import Event, Log
 from fleet_runner.lab.redfish.firmware import Firmware
 from fleet_runner.lab.redfish.gate import Gate
 from fleet_runner.lab.redfish.host import Host
+from fleet_runner.lab.redfish.lifecycle_controller import LifecycleController
 from fleet_runner.lab.redfish.pace import BmcBehaviour, Durations
 from fleet_runner.lab.redfish.restarts import Restarts
 from fleet_runner.lab.redfish.rules import Rules
@@ -53,7 +54,8 @@ class Emulator:
         self._gate = Gate(self._chip, _pair(credentials))
         self._tasks = Tasks(self.tree, self._chip.habits)
         self._firmware = Firmware(self._chip)
-        self._updates = Updates(self._chip, self._firmware, self._tasks, self._gate)
+        self._controller = LifecycleController(self._chip, self._tasks)
+        self._updates = Updates(self._chip, self._firmware, self._tasks, self._gate, self._controller)
         self._host = Host(self._chip, self._firmware, self._updates.interrupt)
         self._host.bioses = list(bioses(self._chip))
         self._listener = floor.Listener(self._handle, port, tls)
@@ -62,9 +64,11 @@ class Emulator:
         self._restarts = Restarts(self._chip, self._listener, (*parts, self._eventing))
         self._restarts.interrupt = self._updates.interrupt
         self._updates.restart = self._restarts.restart
+        self._updates.start_host = lambda: self._host.act("PowerCycle")
+        self._host.started, self._restarts.restarted = self._controller.started, self._controller.restarted
         self._updates.host_on = lambda: self._host.state == "On"
         self._bodies = Resources(self._chip, (*parts, self._restarts, self._updates, self._eventing))
-        actions = Actions(self._chip, self._host, self._restarts, self._tasks)
+        actions = Actions(self._chip, self._host, self._restarts, self._tasks, self._controller)
         served = (self._gate, self._tasks, self._host, self._restarts, self._updates, self._eventing)
         self._answers = Answers(self._chip, self._bodies, served, actions)
 
@@ -143,6 +147,18 @@ class Emulator:
         service = self._bodies.get(self.tree.link(ROOT, "EventService")) or {}
         self._eventing.tell(event, enabled=service.get("ServiceEnabled") is not False)
 
+    def schedule(self, name: str) -> str:
+        """Stage a job of somebody else's, which a start of the host does; returns its task."""
+        return self._controller.schedule(name, self._chip.pace.write)
+
+    def unready(self, seconds: float) -> None:
+        """Let Dell's Lifecycle Controller take no jobs for a while."""
+        self._controller.restarted({"controller_unready": {"seconds": seconds}})
+
+    def start_host(self) -> None:
+        """Let somebody else restart the host, and wait until it is on again."""
+        floor.run(self._started())
+
     def drain(self, times: int = 1) -> None:
         """Take all power away as somebody does who pulls the cords, and wait until it is back; so many times."""
         for _ in range(times):
@@ -151,6 +167,10 @@ class Emulator:
     def restart(self) -> None:
         """Let the BMC restart by itself, and wait until it is back."""
         floor.run(self._restarted())
+
+    async def _started(self) -> None:
+        await self._host.act("PowerCycle")
+        await self._host.moved()
 
     async def _drained(self) -> None:
         self._restarts.drain("by hand")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from fleet_runner.lab.redfish.chip import Chip
-from fleet_runner.lab.redfish.pace import ACTIVATION
+from fleet_runner.lab.redfish.pace import ACTIVATION, DELL, HPE
 
 BY: Mapping[str, frozenset[str]] = {
     "bmc_reset": frozenset({"self", "bmc_reset"}),
@@ -46,8 +46,11 @@ class Firmware:
 
     def how(self, entry: str) -> tuple[str, int]:
         """Return what makes a written version of an entry run, and how many times it takes."""
-        for glob, how in (*self._chip.habits.activation.items(), *ACTIVATION.items()):
-            if fnmatchcase(entry, glob):
+        tree = self._chip.tree
+        usual = DELL if tree.dell else HPE if tree.hpe else ACTIVATION
+        names = {entry, str(tree.get(tree.entries[entry]).get("Name"))} if tree.hpe else {entry}
+        for glob, how in (*self._chip.habits.activation.items(), *usual.items()):
+            if any(fnmatchcase(name, glob) for name in names):
                 return (how, 1) if isinstance(how, str) else how
         return "none", 1
 

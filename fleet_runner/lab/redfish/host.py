@@ -32,6 +32,7 @@ class Host:
         self.last_reset: float | None = None
         self.bioses: list[Bios] = []
         self.boot = Boot(chip, lambda: self.state)
+        self.started: Callable[[Mapping[str, Mapping[str, Any]]], None] = lambda _faults: None
         self._booted = 0.0  # by the monotonic clock
         self._there = 0.0
         self._moving: asyncio.Task[None] | None = None
@@ -149,3 +150,4 @@ class Host:
         self._state, self.last_reset = "On", now
         self._there = time.monotonic() + self._chip.pace.baseboard
         self._booted = time.monotonic() + self._chip.pace.boot
+        self.started(faults)

@@ -21,6 +21,29 @@ ACTIVATION: Mapping[str, str] = MappingProxyType(
 )
 """What makes a written version run, by a glob over the inventory id; the first that matches counts."""
 
+DELL: Mapping[str, str] = MappingProxyType(
+    {
+        "*__iDRAC.*": "self",
+        "*__Diagnostics.*": "none",
+        "*__DriverPack.*": "none",
+        "*__USC.*": "none",
+        "*__ServiceModule.*": "none",
+        "*": "host_reset",
+    }
+)
+"""Likewise of an iDRAC, which writes all but its own software while the host starts."""
+
+HPE: Mapping[str, str] = MappingProxyType(
+    {
+        "iLO *": "self",
+        "Intelligent P*": "none",
+        "Power Management Controller*": "none",
+        "*Programmable Logic Device*": "ac_drain",
+        "*": "host_reset",
+    }
+)
+"""Likewise of an iLO, by the entry's name: its ids are numbers."""
+
 HOST_SIDE = (
     "/redfish/v1/Systems/HGX*",
     "/redfish/v1/Chassis/HGX*",
@@ -38,7 +61,8 @@ class Durations:
     answer to its reset and its silence, `outage` is the silence, `starting` is how long it says 503 afterwards.
     `session` and `lockout` are the tree's own where None. `baseboard` is how long after the host's start its GPU side
     is not yet there, `bios_job` how long a job for BIOS settings takes then. `event_retry` passes before an event
-    that was not taken is sent again.
+    that was not taken is sent again. `controller` is how long Dell's Lifecycle Controller takes no jobs after a
+    restart.
     """
 
     request: float = 0.0
@@ -55,6 +79,7 @@ class Durations:
     bios_job: float = 1.0
     drain: float = 1.0
     event_retry: float = 0.5
+    controller: float = 0.5
     session: float | None = None
     lockout: float | None = None
 
@@ -72,7 +97,7 @@ class Durations:
         """Return durations for tests: a few milliseconds each."""
         return cls(
             write=0.03, go_down=0.002, outage=0.03, starting=0.005, power_on=0.005, power_off=0.005,
-            graceful=0.01, boot=0.02, baseboard=0.005, bios_job=0.02, drain=0.02, event_retry=0.01,
+            graceful=0.01, boot=0.02, baseboard=0.005, bios_job=0.02, drain=0.02, event_retry=0.01, controller=0.02,
         )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from fleet_runner.lab.redfish.chip import Chip
@@ -22,6 +22,7 @@ class Restarts:
         self._listener = listener
         self._gate, self._tasks, self._firmware, self._host, self._eventing = parts
         self.interrupt: Interrupt = lambda _why, _host_side: None
+        self.restarted: Callable[[Mapping[str, Mapping[str, Any]]], None] = lambda _faults: None
         self.last_reset: float | None = None
         self._ready = 0.0  # by the monotonic clock
         self._down: asyncio.Task[None] | None = None
@@ -83,6 +84,7 @@ class Restarts:
         if "lose_subscriptions" in faults:
             self._eventing.forget("fault")
         self._firmware.activate(by)
+        self.restarted(faults)
 
     async def _come_back(self) -> None:
         self._ready = time.monotonic() + self._chip.pace.starting

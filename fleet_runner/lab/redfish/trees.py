@@ -96,6 +96,21 @@ class Tree:
         return self.link(self.task_service, "Tasks") or f"{self.task_service}/Tasks"
 
     @cached_property
+    def dell(self) -> bool:
+        """Whether the service root says that it is Dell's."""
+        return self.get(ROOT).get("Vendor") == "Dell" or "Dell" in (self.get(ROOT).get("Oem") or {})
+
+    @cached_property
+    def hpe(self) -> bool:
+        """Whether its UpdateService tells of updates as HPE's iLO does."""
+        return "Hpe" in (self.get(self.update_service).get("Oem") or {})
+
+    @cached_property
+    def jobs(self) -> str:
+        """The collection of jobs, "" where it has none."""
+        return self.link(self.link(ROOT, "JobService"), "Jobs")
+
+    @cached_property
     def account_service(self) -> str:
         """The service of accounts, which knows when one is locked."""
         return self.link(ROOT, "AccountService") or f"{ROOT}/AccountService"

@@ -2,14 +2,16 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from fleet_runner.lab.redfish import offers, upload_quirks
 from fleet_runner.lab.redfish.chip import Chip
 from fleet_runner.lab.redfish.fetch import FetchError, fetch
 from fleet_runner.lab.redfish.firmware import Firmware
 from fleet_runner.lab.redfish.gate import Gate
+from fleet_runner.lab.redfish.lifecycle_controller import LifecycleController
 from fleet_runner.lab.redfish.offers import UpdateRequest
 from fleet_runner.lab.redfish.rules import Options
 from fleet_runner.lab.redfish.tasks import Task, Tasks
@@ -22,7 +24,11 @@ Restart = Callable[..., None]
 
 @dataclass(slots=True)
 class Update:
-    """One update that was taken. `outcome` is running, done or failed; `versions` what it writes, by inventory id."""
+    """One update that was taken.
+
+    `outcome` is running, staged, done or failed; `versions` what it writes, by inventory id; `applied` says that a
+    start of the host writes it.
+    """
 
     number: int
     task: str
@@ -34,17 +40,23 @@ class Update:
     concurrent: bool
     outcome: str = "running"
     ended: float | None = None
+    applied: bool = False
+    why: str = ""
     work: "asyncio.Task[None] | None" = field(default=None, repr=False)
 
 
 class Updates:
     """All updates of one BMC, the running one last."""
 
-    def __init__(self, chip: Chip, firmware: Firmware, tasks: Tasks, gate: Gate) -> None:
+    def __init__(
+        self, chip: Chip, firmware: Firmware, tasks: Tasks, gate: Gate, controller: LifecycleController
+    ) -> None:
         self._chip = chip
         self._firmware = firmware
         self._tasks = tasks
         self._gate = gate
+        self._controller = controller
+        self.start_host: Callable[[], Coroutine[Any, Any, None]] = _nothing
         self.all: list[Update] = []
         self.restart: Restart = lambda *_args, **_options: None
         self.host_on: Callable[[], bool] = lambda: True
@@ -61,6 +73,7 @@ class Updates:
             if "drop_before_body" in faults:
                 raise Dropped
             self._refuse(faults)
+            self._controller.admit()
             self._one_at_a_time()
             wish = await offers.receive(request, service, faults)
             self._chip.emit("upload_done", bytes=wish.file.size, sha256=wish.file.digest.hexdigest())
@@ -86,6 +99,7 @@ class Updates:
             self._refuse(faults)
             upload_quirks.head(faults, request)
             upload_quirks.fetched(faults, said)
+            self._controller.admit()
             self._one_at_a_time()
         except Refused as refused:
             self._say_refused(refused)
@@ -97,8 +111,10 @@ class Updates:
     def interrupt(self, why: str, host_side: bool) -> None:  # noqa: FBT001  one of two sides
         """End the updates that cannot go on: all, or those of what the host feeds."""
         for update in self.running():
-            own = update.versions and all(
-                self._firmware.how(entry)[0] in ("self", "bmc_reset") for entry in update.versions
+            fetched = self._chip.tree.dell and not update.applied
+            own = fetched or (
+                update.versions
+                and all(self._firmware.how(entry)[0] in ("self", "bmc_reset") for entry in update.versions)
             )
             if host_side and own:
                 continue
@@ -131,7 +147,7 @@ class Updates:
 
     def _begin(self, versions: dict[str, str], sha256: str, size: int) -> tuple[Update, Task]:
         concurrent = bool(self.running())
-        uri = self._tasks.begin("Firmware Update")
+        uri = self._tasks.begin(_named(versions) if self._chip.tree.dell else "Firmware Update")
         before = {entry: self._firmware.running[entry] for entry in versions}
         number = len(self.all) + 1
         update = Update(number, uri, versions, before, sha256, size, time.time(), concurrent)
@@ -141,10 +157,14 @@ class Updates:
         task = self._tasks.get(uri)
         if task is None:
             raise AssertionError(uri)
+        task.hidden = self._chip.tree.hpe
         return update, task
 
     def _reply(self, update: Update) -> Reply:
-        where = {"monitor": self._tasks.monitor(update.task), "task": update.task}.get(self._chip.habits.location)
+        if self._chip.tree.hpe:
+            return Reply(200, {"error": {"code": "iLO.0.10.ExtendedInfo", "@Message.ExtendedInfo": []}})
+        monitor = update.task if self._chip.tree.dell else self._tasks.monitor(update.task)
+        where = {"monitor": monitor, "task": update.task}.get(self._chip.habits.location)
         return Reply(202, self._tasks.body(update.task), {"Location": where} if where else {})
 
     async def _fetch(self, update: Update, task: Task, url: str, asked: tuple[tuple[str, ...], bool]) -> None:
@@ -169,6 +189,50 @@ class Updates:
         about = {"components": dict(update.versions), "before": dict(update.before), "sha256": update.sha256}
         self._chip.emit("update_begun", update=update.number, concurrent=update.concurrent, **about)
         faults = self._chip.rules.fire("update", components=entries)
+        task.silent = "no_percent" in faults
+        if "controller_waits" in faults:
+            task.say("New", "JCP000", "Lifecycle Controller in use. This job will start when it is available.")
+            await asyncio.sleep(float(faults["controller_waits"]["seconds"]))
+        if self._chip.tree.dell:
+            task.say("Downloading", "RED002", "Downloading the update package.")
+        if not await self._pass(update, task, faults):
+            return
+        if self._waits_for_start(update) and "sideband" not in faults:
+            await self._stage(update, task, faults)
+        else:
+            self._finish(update, task, faults)
+
+    def _waits_for_start(self, update: Update) -> bool:
+        """Whether it is Dell's, and of a part that only a start of the host writes."""
+        ways = {self._firmware.how(entry)[0] for entry in update.versions}
+        return self._chip.tree.dell and not ways <= {"self", "none"}
+
+    async def _stage(self, update: Update, task: Task, faults: Mapping[str, Options]) -> None:
+        """Leave it to the host's next start."""
+        self._chip.emit("staged", update=update.number, components=dict(update.versions), task=update.task)
+        update.outcome = "staged"
+        self._controller.stage(task, lambda: self._apply(update, task))
+        if "restarts_host" in faults:
+            self._chip.spawn(self.start_host())
+
+    async def _apply(self, update: Update, task: Task) -> None:
+        """Write what was staged, while the host starts; one after the other, each as work of its own."""
+        update.outcome, update.applied = "running", True
+        update.work = self._chip.spawn(self._apply_now(update, task))
+        await asyncio.wait([update.work])
+
+    async def _apply_now(self, update: Update, task: Task) -> None:
+        about = {"components": dict(update.versions), "before": dict(update.before), "sha256": update.sha256}
+        self._chip.emit("update_begun", update=update.number, concurrent=False, **about)
+        faults = self._chip.rules.fire("apply", components=sorted(update.versions))
+        task.from_percent = task.to_percent = 0.0
+        if await self._pass(update, task, faults):
+            self._finish(update, task, faults)
+            self._chip.emit("host_reset", override={})  # of the Lifecycle Controller's own, at the end
+            self._firmware.activate("host_reset")
+
+    async def _pass(self, update: Update, task: Task, faults: Mapping[str, Options]) -> bool:
+        """Let the time pass that it takes, with all that goes wrong meanwhile; whether it came to its end."""
         pace = self._chip.pace
         seconds = pace.write + pace.write_per_mb * update.size / MEBIBYTE
         seconds *= float(faults["slow"]["times"]) if "slow" in faults else 1.0
@@ -177,9 +241,9 @@ class Updates:
             await self._go(task, (done, at), seconds)
             done = max(done, at)
             if not await self._trouble(update, task, name, faults[name]):
-                return
+                return False
         await self._go(task, (done, 100.0), seconds)
-        self._finish(update, task, faults)
+        return True
 
     async def _go(self, task: Task, way: tuple[float, float], seconds: float) -> None:
         took = max(way[1] - way[0], 0.0) / 100 * seconds
@@ -214,6 +278,7 @@ class Updates:
         self._firmware.write(written)
         update.outcome, update.ended = "done", time.time()
         task.end("Completed", "OK", "Update.1.0.UpdateSuccessful", "The update has completed.")
+        task.deleted = "delete_task" in faults
         if any(self._firmware.how(entry)[0] == "self" for entry in written):
             self.restart("own")
 
@@ -223,7 +288,7 @@ class Updates:
         self._chip.emit(
             "update_failed", update=update.number, why=why, components=dict(update.versions), percent=percent
         )
-        update.outcome, update.ended = "failed", time.time()
+        update.outcome, update.ended, update.why = "failed", time.time(), why
         if task is not None:
             task.end("Exception", "Critical", "Update.1.0.ApplyFailed", f"The update failed: {why}.")
 
@@ -259,3 +324,12 @@ class Updates:
 
     def _say_refused(self, refused: Refused) -> None:
         self._chip.emit("refused", status=refused.reply.status, message=str(refused), busy=bool(self.running()))
+
+
+async def _nothing() -> None:
+    pass
+
+
+def _named(versions: Mapping[str, str]) -> str:
+    """Return what Dell calls the job of an image."""
+    return f"Firmware Update: {next(iter(sorted(versions)), 'package').rpartition('__')[2]}"

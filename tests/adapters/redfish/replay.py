@@ -96,6 +96,13 @@ class _Handler(BaseHTTPRequestHandler):
         """Say what its clock shows."""
         return super().date_time_string((timestamp or time.time()) + self.server.ahead)
 
+    def _keep(self, body: dict[str, Any], sent: dict[str, Any]) -> None:
+        """Keep what is told of an UpdateService and of the next boot."""
+        if self.path.endswith("/UpdateService") and not self.server.forgets:
+            self.server.tree[self.path] = merged(body, sent)
+        if isinstance(sent.get("Boot"), dict):
+            self.server.tree[self.path] = {**body, "Boot": {**(body.get("Boot") or {}), **sent["Boot"]}}
+
     def _do(self) -> None:  # noqa: PLR0911  one return for each kind of answer
         if self.command == "POST" and "json" not in (self.headers.get("Content-Type") or "json"):
             return self._take()
@@ -122,10 +129,8 @@ class _Handler(BaseHTTPRequestHandler):
             members = [self.server.tree[member["@odata.id"]] for member in self.server.tree[plain]["Members"]]
             body = {**self.server.tree[plain], "Members": members}
         if self.command != "GET":
-            if self.command == "PATCH" and self.path.endswith("/UpdateService") and not self.server.forgets:
-                self.server.tree[self.path] = merged(self.server.tree[self.path], sent)
-            if self.command == "PATCH" and isinstance(body, dict) and isinstance((sent or {}).get("Boot"), dict):
-                self.server.tree[self.path] = {**body, "Boot": {**(body.get("Boot") or {}), **sent["Boot"]}}
+            if self.command == "PATCH" and isinstance(body, dict):
+                self._keep(body, sent or {})
             switched = self.server.switched if sent and "ResetType" in sent else None
             return self._send(switched(sent["ResetType"]) if switched else 204, None)
         return self._send(200, body) if body is not None else self._send(404, {"error": {"message": "none"}})

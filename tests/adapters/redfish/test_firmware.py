@@ -169,6 +169,26 @@ def test_an_update_that_only_the_service_knows_of_is_seen(service: dict[str, Any
         assert Updates(bmc).updating() is busy
 
 
+@pytest.mark.parametrize(
+    ("service", "failure"),
+    [
+        (
+            {"Oem": {"Hpe": {"State": "Error", "Result": {"MessageId": "iLO.2.14.UpdateFailed"}}}},
+            "iLO.2.14.UpdateFailed",
+        ),
+        ({"Oem": {"Hpe": {"State": "Error", "Result": {"MessageId": 7}}}}, "Error"),
+        ({"Oem": {"Hpe": {"State": "ERROR", "Result": []}}}, "Error"),
+        ({"Oem": {"Hpe": {"State": "Complete", "Result": {"MessageId": "iLO.2.14.Success"}}}}, ""),
+        ({"Oem": {"Hpe": []}}, ""),
+        ({"Oem": {"Ami": {"State": "Error"}}}, ""),
+        ({}, ""),
+    ],
+)
+def test_why_an_update_without_a_task_failed_is_read_where_hpe_says_it(service: dict[str, Any], failure: str) -> None:
+    with replayed(updating(**service)) as server, talk(server) as bmc:
+        assert Updates(bmc).said() == (False, failure)
+
+
 @pytest.mark.parametrize("named", [{"@odata.id": f"{INVENTORY}/4e9a7908"}, [{"@odata.id": f"{INVENTORY}/4e9a7908"}]])
 def test_which_image_of_an_openbmc_runs_is_asked_of_the_part_that_it_is_for(named: object) -> None:
     """All that it keeps of the part are Enabled; by whoever reads the inventory, and only where ids are hashes."""

@@ -45,6 +45,13 @@ class BmcBehaviour(NamedTuple):
     late: float = 0.0  # after how many seconds it shows what runs
     shows: bool = False  # in a task of an update, which entries it was asked for
     names: bool = True  # a task of an update so
+    queue: bool = False  # Dell's: an image is fetched, staged, and written while the host starts
+
+    @property
+    def whole(self) -> "BmcBehaviour":
+        """Return it with all that a job queue means: it is kept, told of by name, and its jobs need one start."""
+        means = {"activate": Activate.HOST_RESET, "times": 1, "keeps_tasks": True, "hides": False, "names": True}
+        return self._replace(**means) if self.queue else self  # type: ignore[arg-type]  # names of its fields
 
 
 class Listed(NamedTuple):
@@ -60,6 +67,10 @@ ANOTHER = "another's end"
 """What a task says that another client began; no flash may."""
 
 
+FETCH = 5.0
+"""Seconds for which a job queue fetches an image before that is staged."""
+
+
 class LostError(Exception):
     """Nobody knows whether the BMC heard."""
 
@@ -71,6 +82,7 @@ class Update:
     ends_at: float
     fate: Fate
     task: str
+    fetched: bool = True
 
 
 @dataclass
@@ -84,6 +96,7 @@ class Bmc:
     pending: dict[str, str] = field(default_factory=dict)
     resets: int = 0
     update: Update | None = None
+    staged: Update | None = None
     tasks: dict[str, Listed] = field(default_factory=dict)
     numbers: int = 0
     started_at: float = 9_000.0
@@ -97,6 +110,7 @@ class Bmc:
     shows_at: float = 0.0
 
     def __post_init__(self) -> None:
+        self.habits = self.habits.whole
         for _ in range(0 if self.habits.hides else self.habits.tasks_before):
             self.tasks[self._uri()] = Listed(TaskEnd.DONE, self.now, self.now)
 
@@ -119,7 +133,8 @@ class Bmc:
         self._end_others()
         if self.habits.forgets:
             late = self.now - PACE.poll
-            self.tasks = {uri: each for uri, each in self.tasks.items() if each.state is RUNNING or each.at > late}
+            goes_on = (RUNNING, TaskEnd.STAGED)
+            self.tasks = {uri: each for uri, each in self.tasks.items() if each.state in goes_on or each.at > late}
 
     @property
     def away(self) -> bool:
@@ -203,7 +218,8 @@ class Bmc:
             )
         name = "Firmware Update" if self.habits.names else "Task"
         targets = tuple(NEW) if self.habits.shows else ()
-        return Task(uri, each.state, name, None, ("it says why",), each.began + clock, targets=targets)
+        ended = each.at + clock if each.state in (TaskEnd.DONE, TaskEnd.FAILED) else None
+        return Task(uri, each.state, name, None, ("it says why",), each.began + clock, ended, targets=targets)
 
     def _reach(self) -> None:
         if self.away or self.now < self.cut_until:
@@ -211,12 +227,15 @@ class Bmc:
 
     def _accept(self) -> str:
         assert self.update is None, "an image came while another was being written"
+        assert self.staged is None, "an image came while another is staged"
         assert self.running | self.pending != NEW, "an image came that runs or is pending already"
         self.accepted += 1
         fate = self.fates.pop(0) if self.fates else Fate()
         uri = self._uri()
         self.tasks[uri] = Listed(RUNNING, self.now, self.now)
         self.update = Update(self.now + fate.seconds, fate, uri)
+        if self.habits.queue:
+            self.update = Update(self.now + FETCH, fate, uri, fetched=False)
         return uri if self.habits.gives_address and not self.habits.hides else ""
 
     def _uri(self) -> str:
@@ -226,10 +245,16 @@ class Bmc:
     def _finish(self) -> None:
         assert self.update
         fate, task = self.update.fate, self.update.task
+        if not self.update.fetched:
+            self.staged, self.update = self.update, None
+            self.tasks[task] = self.tasks[task]._replace(state=TaskEnd.STAGED, at=self.now)
+            return
         self.update = None
         self.tasks[task] = self.tasks[task]._replace(state=fate.end, at=self.now)
         failed = fate.end is TaskEnd.FAILED
-        if self.habits.activate is Activate.NONE:  # what a task wrote that failed shows by the time it says so
+        if self.habits.queue:  # a job that failed wrote nothing
+            self._run({} if failed else dict(fate.brings), self.habits.late)
+        elif self.habits.activate is Activate.NONE:  # what a task wrote that failed shows by the time it says so
             self._run(dict(fate.brings), late=0.0 if failed else self.habits.late)
         else:  # and is never complete: its BMC would not run it
             self.pending, self.resets = {} if failed else dict(fate.brings), 0
@@ -263,6 +288,10 @@ class Bmc:
         self._activate(Activate.HOST_RESET)
 
     def _activate(self, how: Activate) -> None:
+        if self.staged and how in (Activate.HOST_RESET, Activate.AC_DRAIN):
+            fate, task = self.staged.fate, self.staged.task
+            self.update, self.staged = Update(self.now + fate.seconds, fate, task), None
+            self.tasks[task] = self.tasks[task]._replace(state=RUNNING, at=self.now)
         if self.pending and how is self.habits.activate:
             self.resets += 1
             if self.resets >= self.habits.times:

@@ -270,7 +270,7 @@ def test_without_a_task_the_image_has_all_the_time_that_an_update_takes(flash: F
 def test_what_is_written_is_activated_as_often_as_asked_for() -> None:
     flash = updated(times=2)
     assert act(flash, seen(1.0)) == Reset(Activate.HOST_RESET, 1)
-    assert act(flash, seen(1.0, Task("/t/7", TaskEnd.RUNNING))) == Reset(Activate.HOST_RESET, 1)
+    assert "No reset while" in waits(flash, seen(1.0, Task("/t/7", TaskEnd.RUNNING)))  # its own: Dell's, in a start
     assert "No reset while" in waits(flash, seen(1.0, Task("/t/8", TaskEnd.RUNNING)))
     once = reset(times=2)
     assert waits(once, seen(29.0, versions=NEW)) == "A reset of the host (number 1) was just asked for."

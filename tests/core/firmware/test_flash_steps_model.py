@@ -68,6 +68,7 @@ HABITS = st.builds(
     late=st.sampled_from([0.0, 0.0, 70.0]),
     shows=st.booleans(),
     names=st.booleans(),
+    queue=st.booleans(),
 )
 OTHERS = st.builds(
     Task,
@@ -240,7 +241,8 @@ class Flashing(RuleBasedStateMachine):
 
     def begin(self, seen: Seen) -> Effects:
         """Write the next flash down, if the BMC is at rest and there is one to make, and send it."""
-        rest = seen.tasks is not None and all(each.state is not TaskEnd.RUNNING for each in seen.tasks.values())
+        goes_on = (TaskEnd.RUNNING, TaskEnd.STAGED)
+        rest = seen.tasks is not None and all(each.state not in goes_on for each in seen.tasks.values())
         if not rest or seen.stable < PACE.stable or seen.versions == NEW or len(self.ended) >= ATTEMPTS:
             return
         flash = a_flash(
@@ -300,6 +302,7 @@ class Flashing(RuleBasedStateMachine):
             if version != NEW[each]:
                 assert f"{each} is at {version}, expected {NEW[each]}" in detail
         assert self.bmc.pending != NEW, "a flash ended while its versions wait for a reset"
+        assert self.bmc.staged is None, "a flash ended while its image is staged"
         self.ended.append(replace(self.open, end=end, detail=detail, ended_at=seen.at))
         self.open = None
 
@@ -338,6 +341,27 @@ def test_an_image_that_is_on_its_way_has_its_time_though_the_clock_is_set_forwar
     driven.set_forward(45.0)
     driven.teardown()
     assert (driven.bmc.accepted, driven.bmc.running) == (1, NEW)
+
+
+def test_what_a_job_queue_has_staged_is_written_in_the_one_start_that_follows() -> None:
+    driven = Flashing()
+    driven.unpack(BmcBehaviour(queue=True), [])
+    driven.teardown()
+    assert (driven.bmc.accepted, driven.bmc.running) == (1, NEW)
+    assert [(flash.end, flash.activations, flash.updated_at) for flash in driven.ended] == [(End.VERIFIED, 1, None)]
+
+
+def test_a_version_that_came_late_after_a_restart_and_a_clock_set_back_is_looked_at_again() -> None:
+    for late in (0.0, 70.0):
+        driven = Flashing()
+        driven.unpack(BmcBehaviour(queue=True, late=late), [Fate(seconds=75.0)])
+        driven.restart()
+        driven.drive_on(3)
+        driven.drive(None, 10.0, lose=False)
+        driven.set_back(45.0)
+        driven.teardown()
+        assert (driven.bmc.accepted, driven.bmc.running) == (1, NEW)
+        assert [flash.end for flash in driven.ended] == [End.VERIFIED]
 
 
 def test_a_bmc_without_faults_is_flashed_once_and_verified() -> None:

@@ -80,7 +80,16 @@ def test_a_monitor_that_waits_keeps_what_its_task_tells() -> None:
 def test_a_task_is_over_only_where_its_state_says_so(state: Any, more: dict[str, Any]) -> None:
     """A critical message, 100 % or an end time alone end nothing: what still writes must not be disturbed."""
     task = tasks.read(URI, {**more, "TaskState": state, "JobState": None, "Oem": None})
-    assert (task.state is not TaskEnd.RUNNING) == (str(state).lower() in tasks.ENDS)
+    assert (task.state in {TaskEnd.DONE, TaskEnd.FAILED}) == (str(state).lower() in tasks.ENDS)
+
+
+@pytest.mark.parametrize("word", ["Scheduled", "PendingReboot", "RebootPending"])
+def test_a_job_that_waits_for_the_host_is_neither_over_nor_running(word: str) -> None:
+    """As an iDRAC says it: the task calls it Starting, its job Scheduled. An end that any part tells goes before."""
+    body = {"TaskState": "Starting", "Oem": {"Dell": {"JobState": word}}}
+    assert tasks.read(URI, body).state is TaskEnd.STAGED
+    assert tasks.read(URI, {**body, "TaskState": "Exception"}).state is TaskEnd.FAILED
+    assert tasks.answered(URI, 202, body).state is TaskEnd.STAGED
 
 
 @given(more=st.dictionaries(st.sampled_from(WORDS), JSON, max_size=6))
@@ -179,7 +188,7 @@ def test_a_job_of_dell_says_its_state_in_its_own_part() -> None:
     task = tasks.read(URI, {**job, "Oem": {"Dell": dell}})
     assert (task.state, task.percent, task.messages) == (TaskEnd.FAILED, 100, ("The package is not for this one.",))
     waits = tasks.read(URI, {"@odata.type": "#DellJob.v1_0_1.DellJob", "JobState": "Scheduled", "Message": "Waits."})
-    assert (waits.state, waits.messages) == (TaskEnd.RUNNING, ("Waits.",))
+    assert (waits.state, waits.messages) == (TaskEnd.STAGED, ("Waits.",))
     both = tasks.read(URI, {**job, "TaskState": "Running", "Oem": {"Dell": {"JobState": "Failed"}, "Odd": 7}})
     assert both.state is TaskEnd.FAILED
 

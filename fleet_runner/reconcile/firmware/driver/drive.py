@@ -125,6 +125,10 @@ def _moved(flash: Flash, seen: Seen) -> bool:
 def _unsent(visit: Visit, flash: Flash, seen: Seen, unsent: Unsent) -> Report | None:
     """Send again, some times and each later than the one before, what the BMC surely has not."""
     pace = visit.means.pace
+    if unready := visit.looks.updates.unready():  # it refused for that, and would again
+        visit.unsent = unsent._replace(tries=0)
+        told = f"{unsent.why}; {unready}; it is sent again once it is ready"
+        return visit.wait(FirmwareStatus.WORKING, line(flash, told, seen.at, None, visit.then), pace.poll, flash)
     if unsent.tries >= REFUSALS:
         _end(visit, flash, End.NOT_SENT, unsent.why)
         return None
@@ -139,7 +143,7 @@ def _dark(visit: Visit, flash: Flash, seen: Seen) -> bool:
     """Say whether what was written cannot be read because the host is off; it is switched on once."""
     written = flash.phase in {Phase.UPDATED, Phase.ACTIVATING}
     off = seen.versions is None and seen.power == "Off" and not flash_events.at_work(flash, seen)
-    return written and off and visit.switched_at is None
+    return written and off and visit.switched_at is None and flash_events.foreign(flash, seen) is None
 
 
 def _act(visit: Visit, flash: Flash, seen: Seen, act: Adopt | Mark | Reset | Conclude) -> None:

@@ -40,6 +40,7 @@ class BmcReadings:
         """Read what a BMC can be asked; what it cannot tell now makes a look that brought nothing."""
         versions, trouble = self._versions()
         tasks = self.tasks()
+        busy, failure = self.updates.said()
         return Seen(
             at=at,
             versions=versions,
@@ -50,7 +51,8 @@ class BmcReadings:
             power=self.bmc.power_state(),
             bmc_reset_at=self._started(),
             trouble=trouble,
-            busy=self.updates.updating(),
+            busy=busy,
+            failure=failure,
         )
 
     def _started(self) -> float | None:

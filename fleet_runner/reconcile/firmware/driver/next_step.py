@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from fleet_runner.core.base.errors import ImageError
-from fleet_runner.core.firmware import planner
+from fleet_runner.core.firmware import leftovers, planner
 from fleet_runner.core.firmware.catalogue import Activate, Catalogue, Power
 from fleet_runner.core.firmware.flash import End, Flash, Seen, TaskEnd
 from fleet_runner.core.firmware.inventory import Entry
@@ -100,6 +100,8 @@ def unread(visit: Visit, why: str) -> Report | None:
 def _coming(visit: Visit, seen: Seen, why: str) -> str:
     """Say why the BMC may soon tell what it does not tell now; empty where nothing speaks for it."""
     now, pace = steady(), visit.means.pace
+    if seen.power == "Off" and (left := _staged(visit, seen)):
+        return left
     if seen.power == "Off" and visit.switched_at is None:
         switch(visit, Power.ON)
         return f"{why}; the host is off, and is switched on"
@@ -116,6 +118,16 @@ def _busy(seen: Seen) -> str:
         name = f" ({running[0].name})" if running[0].name else ""
         return f"the BMC works on {running[0].uri}{name}, not started by fleet-runner; nothing is sent until it ends"
     return "the BMC runs an update that fleet-runner did not start" if seen.busy else ""
+
+
+def _left(visit: Visit, seen: Seen, step: Step) -> str:
+    """Say what is staged and would be done by a start of the host that a step needs; empty where nothing is."""
+    starts = step.activate in activate.HOST or activate.wrong(step.power, seen.power)
+    return _staged(visit, seen) if starts else ""
+
+
+def _staged(visit: Visit, seen: Seen) -> str:
+    return leftovers.staged((seen.tasks or {}).values(), visit.store.flashes(visit.target.node))
 
 
 def _planned(visit: Visit, seen: Seen) -> Report | None:
@@ -198,10 +210,13 @@ def _take(visit: Visit, seen: Seen, chosen: Chosen) -> Report | None:
     A host that is off tells less than was planned with, so what was chosen stands until its power is right.
     """
     seen = replace(seen, tasks=visit.looks.tasks(), busy=visit.looks.updates.updating())
-    if busy := _busy(seen):
+    if busy := _busy(seen) or _left(visit, seen, chosen.step):
         return visit.wait(FirmwareStatus.WAITING, busy, visit.means.pace.poll)
     if activate.wrong(chosen.step.power, seen.power):
         return _switch_for(visit, seen, chosen)
+    if unready := visit.looks.updates.unready():
+        told = f"the BMC takes no update just now: {unready}; it is asked again"
+        return visit.wait(FirmwareStatus.WAITING, told, visit.means.pace.poll)
     flash = _flash(visit, chosen, seen)
     visit.changed, visit.chosen = True, None
     intended = visit.write(lambda store: store.intend(flash, visit.target.holder, now=time.time()))

@@ -71,6 +71,23 @@ RULES = st.one_of(
     st.sampled_from([noise("answer", status=503), noise("answer", status=500), noise("drop"), noise("lose_session")]),
 )
 
+DELLS = st.one_of(
+    rule("apply", "fail", st.builds(lambda at: {"at": at}, AT)),
+    rule("apply", "restart", st.builds(lambda at, survives: {"at": at, "survives": survives}, AT, st.booleans())),
+    rule("apply", "slow", st.just({"times": 5.0})),
+    rule("apply", "stuck", st.just({"at": 40.0, "seconds": 0.3})),
+    rule("apply", "lie"),
+    rule("apply", "wrong_version"),
+    rule("apply", "delete_task"),
+    rule("update", "no_percent"),
+    rule("update", "sideband"),
+    rule("update", "restarts_host"),
+    rule("update", "controller_waits", st.just({"seconds": 0.2})),
+    rule("host_reset", "controller_unready", st.just({"seconds": 0.3})),
+    rule("bmc_reset", "controller_unready", st.just({"seconds": 0.3, "state": "InUse"})),
+)
+"""What only a BMC of Dell's has."""
+
 KILLS = st.builds(
     Kill, st.sampled_from([*OWN_POINTS, *BMC_POINTS]), st.integers(1, 2), st.sampled_from([0.0, 0.0, 0.02, 0.2])
 )
@@ -84,12 +101,12 @@ HABITS = st.builds(
 )
 
 
-def scenarios(components: Sequence[str]) -> "st.SearchStrategy[Scenario]":
-    """Draw scenarios for a machine with such components."""
+def scenarios(components: Sequence[str], *, dell: bool = False) -> "st.SearchStrategy[Scenario]":
+    """Draw scenarios for a machine with such components, of Dell's making or not."""
     return st.builds(
         Scenario,
         components=st.lists(st.sampled_from(components), min_size=1, max_size=3, unique=True),
-        rules=st.lists(RULES, max_size=3),
+        rules=st.lists(RULES | DELLS if dell else RULES, max_size=3),
         kills=st.lists(KILLS, max_size=3),
         habits=HABITS,
         accept_old=st.booleans(),

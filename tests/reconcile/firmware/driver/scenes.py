@@ -88,6 +88,25 @@ GB200 = (
     Part("CPLD", "FW_CPLD_[01]", "ac_drain", 90),
 )  # fmt: skip
 """A compute tray of a GB200 NVL72."""
+R750 = (
+    Part("iDRAC", "Installed-*__iDRAC.Embedded.1-1", "none", 10),
+    Part("BIOS", "Installed-*__BIOS.Setup.1-1", "host_reset", 20),
+    Part("NIC", "Installed-*__NIC.Integrated.1-*", "host_reset", 30),
+    Part("HCA", "Installed-*__InfiniBand.Slot.7-*", "host_reset", 35),
+    Part("backplane", "Installed-*__RAID.Backplane.Firmware.1", "host_reset", 40),
+    Part("PSU", "Installed-*__PSU.Slot.*", "host_reset", 50),
+    Part("CPLD", "Installed-*__CPLD.Embedded.1", "host_reset", 90),
+)
+"""A Dell PowerEdge R750 with an iDRAC 9."""
+
+DL385 = (
+    Part("iLO", "1", "none", 10),
+    Part("ROM", "2", "host_reset", 20),
+    Part("power management", "5", "none", 30),
+    Part("PSU", "[67]", "host_reset", 40),
+    Part("CPLD", "4", "ac_drain", 90),
+)
+"""An HPE ProLiant DL385 Gen10 Plus v2 with an iLO 5."""
 
 
 OLD = "0.9"

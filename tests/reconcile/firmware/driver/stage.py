@@ -31,6 +31,7 @@ BMC_POINTS = (
     "upload_begun",
     "upload_done",
     "accepted",
+    "staged",
     "update_begun",
     "update_done",
     "bmc_reset",

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from fleet_runner.lab.redfish import Tree, load
+from fleet_runner.lab.redfish import load
 from fleet_runner.lab.redfish.trees import OUR_OWN
-from tests.reconcile.firmware.driver import scenes, witness
+from tests.reconcile.firmware.driver import dell, scenes, witness
 from tests.reconcile.firmware.driver.chance import Scenario, scenarios
 from tests.reconcile.firmware.driver.stage import Stage
 
@@ -28,10 +28,8 @@ ALL_ROUNDS, ALL_SCENARIOS = 10, 200
 HOP = "1.5-hop"
 
 
-@pytest.fixture(scope="module")
-def tree() -> Tree:
-    """The tree that is shipped with the emulator."""
-    return load(OUR_OWN)
+MAKERS = {"AMI": (load(OUR_OWN), scenes.SMALL), "Dell": (dell.tree(), dell.PARTS)}
+"""Trees, and what of them can be old."""
 
 
 @pytest.fixture(scope="module")
@@ -40,15 +38,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("crashes")
 
 
-def played(tree: Tree, folder: Path, number: int, drawn: Scenario) -> list[str]:
+def played(maker: str, folder: Path, number: int, drawn: Scenario) -> list[str]:
     """Play a scenario, and return what was wrong with it."""
-    parts = [part for part in scenes.SMALL if part.name in drawn.components]
+    tree, has = MAKERS[maker]
+    parts = [part for part in has if part.name in drawn.components]
     entries = scenes.entries(tree, parts)
     scene = scenes.scene(
-        folder / f"images-{number}", parts, entries, dict.fromkeys(entries, scenes.OLD), size=200_000,
+        folder / f"{maker}-images-{number}", parts, entries, dict.fromkeys(entries, scenes.OLD), size=200_000,
         accept_old=drawn.accept_old, hop=HOP if drawn.hop and not drawn.accept_old else "",
     )  # fmt: skip
-    stage = Stage(scene, folder / f"node-{number}", folder, drawn.rules, drawn.kills, drawn.habits)
+    stage = Stage(scene, folder / f"{maker}-node-{number}", folder, drawn.rules, drawn.kills, drawn.habits)
     what = stage.play(tree, drawn.seed)
     return [*witness.crimes(what), *witness.untrue(what, scene.pins)]
 
@@ -58,11 +57,13 @@ def played(tree: Tree, folder: Path, number: int, drawn: Scenario) -> list[str]:
     [(ROUNDS, AT_ONCE), pytest.param(ALL_ROUNDS, ALL_SCENARIOS, marks=pytest.mark.nightly)],
     ids=["some", "many"],
 )
+@pytest.mark.parametrize("maker", MAKERS)
 def test_a_driver_that_is_killed_anywhere_repeats_no_flash_forgets_none_and_tells_the_truth(
-    tree: Tree, folder: Path, rounds: int, least: int
+    folder: Path, rounds: int, least: int, maker: str
 ) -> None:
     """None is shrunk when it goes wrong: each takes real time, and says what was drawn."""
     numbers = itertools.count()
+    some = scenarios([part.name for part in MAKERS[maker][1]], dell=maker == "Dell")
 
     @settings(
         max_examples=rounds,
@@ -71,10 +72,10 @@ def test_a_driver_that_is_killed_anywhere_repeats_no_flash_forgets_none_and_tell
         derandomize=True,
         database=None,
     )
-    @given(drawn=st.lists(scenarios([part.name for part in scenes.SMALL]), min_size=AT_ONCE, max_size=AT_ONCE))
+    @given(drawn=st.lists(some, min_size=AT_ONCE, max_size=AT_ONCE))
     def a_round(drawn: Sequence[Scenario]) -> None:
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            found = pool.map(lambda each: played(tree, folder, next(numbers), each), drawn)
+            found = pool.map(lambda each: played(maker, folder, next(numbers), each), drawn)
             wrong = {str(scenario): told for scenario, told in zip(drawn, found, strict=True) if told}
         assert wrong == {}, "\n".join(f"{told}: {scenario}" for scenario, told in wrong.items())
 

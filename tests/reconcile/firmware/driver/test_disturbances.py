@@ -172,10 +172,10 @@ def test_no_power_is_touched_while_a_bmc_without_tasks_says_that_it_updates(
     monkeypatch.setattr(Updates, "_task_of", lambda *_: "")
     with benched(tmp_path, ("BIOS",), pace=replace(Durations.quick(), write=5.0)) as bench:
 
-        def writing(_: Updates) -> bool:
-            return len(bench.bmc.events("update_begun")) > len(bench.bmc.events("update_done"))
+        def writing(_: Updates) -> tuple[bool, str]:
+            return len(bench.bmc.events("update_begun")) > len(bench.bmc.events("update_done")), ""
 
-        monkeypatch.setattr(Updates, "updating", writing)
+        monkeypatch.setattr(Updates, "said", writing)
         report = bench.drive()
         assert report["state"] == "done", report["message"]
         assert list(witness.powered(bench.bmc.log)) == []

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fleet_runner.core.firmware.catalogue import Activate
 from fleet_runner.core.firmware.flash import End, Flash
+from fleet_runner.core.firmware.inventory import lasting
 from fleet_runner.lab.redfish import Event
 from tests.reconcile.firmware.driver.stage import Played
 
@@ -37,7 +38,7 @@ def untrue(played: Played, pins: Mapping[str, tuple[str, ...]]) -> list[str]:
             return [f"done, but {entry} is at {played.versions[entry]}" for entry in wrong]
         case "failed":
             ends = [flash for flash in played.flashes if flash.end in {End.FAILED, End.NOT_SENT} and flash.detail]
-            blamed = any(entry in message for entry in wrong)
+            blamed = any(lasting(entry) in message for entry in wrong)
             return [] if wrong and ends and blamed else [f"failed with {message!r}, but wrong are {wrong}"]
         case _:
             return [f"{state}: {message}"]
@@ -60,7 +61,7 @@ def _repeated(events: Sequence[Event], flashes: Sequence[Flash]) -> Iterator[str
     pending: dict[str, str] = {}
     reset: dict[str, set[str]] = {}
     for event in events:
-        components: Mapping[str, str] = event.get("components") or {}
+        components = _lasting(event.get("components") or {})
         match event.kind:
             case "update_done":
                 pending |= components
@@ -73,10 +74,16 @@ def _repeated(events: Sequence[Event], flashes: Sequence[Flash]) -> Iterator[str
             case "accepted":
                 given_up = {entry for entry, had in reset.items() if ENOUGH[how[entry]] & had}
                 wrote = {entry: f"update {event['update']} wrote {entry} {to}" for entry, to in components.items()}
-                ran = [entry for entry, to in components.items() if event["before"].get(entry) == to]
+                before = _lasting(event["before"])
+                ran = [entry for entry, to in components.items() if before.get(entry) == to]
                 yield from (f"{wrote[entry]}, which ran" for entry in ran)
                 same = [entry for entry, to in components.items() if pending.get(entry) == to]
                 yield from (f"{wrote[entry]}, which was pending" for entry in same if entry not in given_up)
+
+
+def _lasting(components: Mapping[str, str]) -> dict[str, str]:
+    """Return versions by the ids that a flash has, which Dell's names are not."""
+    return {lasting(entry): version for entry, version in components.items()}
 
 
 def _unwritten(events: Sequence[Event], flashes: Sequence[Flash]) -> Iterator[str]:
@@ -97,7 +104,7 @@ def powered(events: Sequence[Event]) -> Iterator[str]:
     for event in events:
         if event.kind in {"accepted", "update_begun"}:
             running.add(event["update"])
-        elif event.kind in {"update_done", "update_failed"}:
+        elif event.kind in {"update_done", "update_failed", "staged"}:
             running.discard(event["update"])
         elif running and event.kind in POWER:
             yield f"{event.kind} while update {min(running)} ran"

@@ -1,0 +1,63 @@
+"""Dell's iDRAC: whether its Lifecycle Controller takes jobs now, where its jobs stay, and when they begin."""
+
+import re
+from collections.abc import Mapping
+
+from fleet_runner.adapters.redfish.resources import Body, Resources
+from fleet_runner.adapters.redfish.wire import ROOT
+
+VENDOR = "Dell"
+ASK = "DellLCService.GetRemoteServicesAPIStatus"
+READY = "Ready"
+
+_JOB = re.compile(r"[JR]ID_\d+")
+
+
+def dells(at: Resources) -> bool:
+    """Whether the service root says that a BMC is Dell's."""
+    root = at.get(ROOT)
+    return root.get("Vendor") == VENDOR or _has(root.get("Oem"))
+
+
+def updates_by_dell(service: Body) -> bool:
+    """Whether an UpdateService is Dell's: it says so itself, or has actions of Dell's."""
+    actions = service.get("Actions")
+    own = actions.get("Oem") if isinstance(actions, Mapping) else None
+    return _has(service.get("Oem")) or _has(own)
+
+
+def unready(at: Resources) -> str:
+    """Say why a BMC's Lifecycle Controller takes no job now; "" where it does, or the BMC has none.
+
+    For minutes after a restart of either it refuses every update, and while a person is in it.
+    """
+    if not dells(at):
+        return ""
+    managers = at.service("Managers")
+    for uri in at.members(managers) if managers else ():
+        under = at.get(uri).get("Links")
+        lcs = at.find(at.link(under if isinstance(under, Mapping) else None, "Oem", VENDOR, "DellLCService"))
+        if (action := at.actions(lcs).get(ASK)) is not None:
+            said = at.done(at.wire.ask("POST", action.target, {}), action.name).body or {}
+            state = said.get("LCStatus")
+            return "" if state in {None, READY} else f"its Lifecycle Controller is {str(state)[:40]}"
+    return ""
+
+
+def listed(uri: str, collection: str | None) -> str:
+    """Return a job of Dell's as the collection of tasks names it, whichever of its addresses an answer gave."""
+    job = uri.rstrip("/").rpartition("/")[2]
+    return f"{collection.rstrip('/')}/{job}" if collection and _JOB.fullmatch(job) else uri
+
+
+def kept(at: Resources, uri: str) -> str | None:
+    """Return where a task's job stays; its own address is gone seconds after its end. None where it has none."""
+    job = uri.rstrip("/").rpartition("/")[2]
+    if not _JOB.fullmatch(job):
+        return None
+    jobs = at.link(at.find(at.service("JobService")), "Jobs")
+    return f"{jobs.rstrip('/')}/{job}" if jobs else None
+
+
+def _has(oem: object) -> bool:
+    return isinstance(oem, Mapping) and any(str(name).lstrip("#").startswith(VENDOR) for name in oem)
