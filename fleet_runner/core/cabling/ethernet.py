@@ -8,7 +8,7 @@ after its cable has gone, and an unmanaged switch lets many hear each other.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from fleet_runner.core.cabling import partial, suspect
@@ -19,6 +19,7 @@ from fleet_runner.core.cabling.lanes import is_lane, shared
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import Names, bind_port
 from fleet_runner.core.cabling.port_numbers import fitting
+from fleet_runner.core.cabling.port_readings import Told, readings
 from fleet_runner.core.cabling.port_spellings import other_way, panel_number, panel_ways, respelled
 from fleet_runner.core.checks.parsers.discovery import FabricPort
 from fleet_runner.core.checks.parsers.lldp import Neighbour
@@ -162,12 +163,13 @@ def tellings(captures: Captures, known: Names, designed: Iterable[Link], macs: M
     mine = {port: each for each in every for port in each}
     heard = {device: tuple(neighbours) for device, neighbours in captures.items()}
     named = _Ports(known, _own(macs, heard), {}, mine, shared(every))
-    panels = _panels(heard, known, mine)
+    named = replace(named, panels=_panels(heard, known, mine))
+    named = replace(named, readings=_readings(heard, named))
     told: dict[Port, Link] = {}
     unmapped: set[Port] = set()
     hearing: set[Port] = set()
     for device, neighbours in heard.items():
-        for near, links in _tellings(device, neighbours, replace(named, panels=panels), unmapped).items():
+        for near, links in _tellings(device, neighbours, named, unmapped).items():
             hearing.add(near)
             if one := _one(links, mine.get(near)):
                 told[near] = one
@@ -193,7 +195,8 @@ def _own(macs: Mapping[str, Port], heard: Mapping[str, Iterable[Neighbour]]) -> 
 class _Ports:
     """What ports are called: in the design, by address, and by number on the fronts of SONiC's switches.
 
-    `designed` gives each designed port its link; `lanes` are those that are broken out to several.
+    `designed` gives each designed port its link; `lanes` are those that are broken out to several. `readings` are, by
+    device, told names that mean another port than they would alone; None where nobody can tell which.
     """
 
     known: Names
@@ -201,6 +204,7 @@ class _Ports:
     panels: Mapping[str, Mapping[int, Port]]
     designed: Mapping[Port, Link]
     lanes: frozenset[Port]
+    readings: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict[str, Mapping[str, str | None]])
 
     def named(self, device: str, names: Iterable[str], near: Port | None = None) -> Port | None:
         """Return a port by what its device and others call it, the likeliest first; None if nobody can tell which.
@@ -212,6 +216,10 @@ class _Ports:
         spoken = self.known.spoken.get(name, {})
         if not spoken or not told:
             return Port(name, told[0]) if told else None
+        read = self.readings.get(name, {})
+        if told[0] in read:
+            interface = read[told[0]]
+            return None if interface is None else Port(name, interface)
         for each in told:
             if each in spoken:
                 return spoken[each]
@@ -221,18 +229,48 @@ class _Ports:
         port = next((each for each in found if each and each.interface in designed), None)
         return port or found[0]
 
+    def by_number(self, device: str, told: str) -> Port | None:
+        """Return the port that just the number of a told one may mean."""
+        plain = _PLAIN_PORT.match(told)
+        return self.known.spoken[device].get(str(int(plain[1]))) if plain else None
+
     def _otherwise(self, device: str, told: str, designed: Collection[str], wanted: Collection[Port]) -> Port | None:
         number = panel_number(told, designed)
         if number is not None:
             return self.panels.get(device, {}).get(number)
-        plain = _PLAIN_PORT.match(told)
-        port = self.known.spoken[device].get(str(int(plain[1]))) if plain else None
+        port = self.by_number(device, told)
         if port in wanted:
             return port
         if self.lanes and any(Port(device, name) in self.lanes and is_lane(told, name) for name in designed):
             return Port(device, told)
         found = respelled(told, designed)
         return None if found is None else Port(device, found or told)
+
+
+def _readings(heard: Mapping[str, Iterable[Neighbour]], ports: _Ports) -> dict[str, Mapping[str, str | None]]:
+    """Return what told ports of each device mean that is heard, or hears, by other rules than it is designed by."""
+    between: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for port, joined in ports.designed.items():
+        far = joined.b if joined.a == port else joined.a
+        between[port.device, far.device].add(port.interface)
+    told: dict[str, list[Told]] = defaultdict(list)
+    for device, neighbours in heard.items():
+        here = bind_port(device, "", ports.known).device
+        for each in neighbours:
+            there = bind_port(each.system, "", ports.known).device
+            said = each.description if _ADDRESS.match(each.port) else each.port or each.description
+            for one, name, other in ((here, each.interface, there), (there, said, here)):
+                if name and one in ports.known.spoken:
+                    meant = ports.named(one, (name,)) or ports.by_number(one, name)
+                    goals = frozenset(between.get((one, other), ()))
+                    told[one].append(Told(name, goals, meant.interface if meant else None))
+    broken_out = {port.device for port in ports.lanes}
+    found = {
+        device: readings(rows, {port.interface for port in ports.known.spoken[device].values()})
+        for device, rows in told.items()
+        if device not in broken_out
+    }
+    return {device: each for device, each in found.items() if each}
 
 
 def _panels(
