@@ -11,23 +11,21 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from fleet_runner.core.cabling import partial, suspect
+from fleet_runner.core.cabling import heard_ports, partial, suspect
 from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.explain import Places
+from fleet_runner.core.cabling.heard_ports import ADDRESS
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Doubt, Verdicts, hold
 from fleet_runner.core.cabling.lanes import is_lane, shared
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import Names, bind_port
 from fleet_runner.core.cabling.port_numbers import fitting
-from fleet_runner.core.cabling.port_readings import Told, readings
 from fleet_runner.core.cabling.port_spellings import other_way, panel_number, panel_ways, respelled
 from fleet_runner.core.checks.parsers.discovery import FabricPort
 from fleet_runner.core.checks.parsers.lldp import Neighbour
 
 _PLAIN_PORT = re.compile(r"[A-Za-z]+([0-9]{1,9})$")
 """An interface that is a word and a number: "swp7" may be what the design calls "7"; "Ethernet1/7/2" may not."""
-
-_ADDRESS = re.compile(r"([0-9a-fA-F]{2}[:.-]){5}[0-9a-fA-F]{2}$")
 
 Captures = Mapping[str, Iterable[Neighbour]]
 """What each device hears, by its name in the design."""
@@ -164,7 +162,7 @@ def tellings(captures: Captures, known: Names, designed: Iterable[Link], macs: M
     heard = {device: tuple(neighbours) for device, neighbours in captures.items()}
     named = _Ports(known, _own(macs, heard), {}, mine, shared(every))
     named = replace(named, panels=_panels(heard, known, mine))
-    named = replace(named, readings=_readings(heard, named))
+    named = replace(named, readings=heard_ports.read(heard, known, mine, named))
     told: dict[Port, Link] = {}
     unmapped: set[Port] = set()
     hearing: set[Port] = set()
@@ -229,6 +227,11 @@ class _Ports:
         port = next((each for each in found if each and each.interface in designed), None)
         return port or found[0]
 
+    def meant(self, device: str, told: str) -> str | None:
+        """Return the port that a told one means alone, or that just its number may; None if nobody can tell which."""
+        port = self.named(device, (told,)) or self.by_number(device, told)
+        return port.interface if port else None
+
     def by_number(self, device: str, told: str) -> Port | None:
         """Return the port that just the number of a told one may mean."""
         plain = _PLAIN_PORT.match(told)
@@ -245,32 +248,6 @@ class _Ports:
             return Port(device, told)
         found = respelled(told, designed)
         return None if found is None else Port(device, found or told)
-
-
-def _readings(heard: Mapping[str, Iterable[Neighbour]], ports: _Ports) -> dict[str, Mapping[str, str | None]]:
-    """Return what told ports of each device mean that is heard, or hears, by other rules than it is designed by."""
-    between: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for port, joined in ports.designed.items():
-        far = joined.b if joined.a == port else joined.a
-        between[port.device, far.device].add(port.interface)
-    told: dict[str, list[Told]] = defaultdict(list)
-    for device, neighbours in heard.items():
-        here = bind_port(device, "", ports.known).device
-        for each in neighbours:
-            there = bind_port(each.system, "", ports.known).device
-            said = each.description if _ADDRESS.match(each.port) else each.port or each.description
-            for one, name, other in ((here, each.interface, there), (there, said, here)):
-                if name and one in ports.known.spoken:
-                    meant = ports.named(one, (name,)) or ports.by_number(one, name)
-                    goals = frozenset(between.get((one, other), ()))
-                    told[one].append(Told(name, goals, meant.interface if meant else None))
-    broken_out = {port.device for port in ports.lanes}
-    found = {
-        device: readings(rows, {port.interface for port in ports.known.spoken[device].values()})
-        for device, rows in told.items()
-        if device not in broken_out
-    }
-    return {device: each for device, each in found.items() if each}
 
 
 def _panels(
@@ -333,7 +310,7 @@ def _far(heard: Neighbour, ports: _Ports, near: Port | None) -> Port | None:
 
     A neighbour names its port by id or, where the id is an address, by description.
     """
-    names = (heard.description,) if _ADDRESS.match(heard.port) else (heard.port, heard.description)
+    names = (heard.description,) if ADDRESS.match(heard.port) else (heard.port, heard.description)
     return ports.named(heard.system, names, near)
 
 
