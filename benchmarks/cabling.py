@@ -57,18 +57,25 @@ def main() -> None:
             for form, write in captures.FORMS.items():
                 file = Path(folder) / "capture"
                 file.write_text(write(plugged), encoding="utf-8")
-                with multiprocessing.get_context("spawn").Pool(1) as pool:
-                    cost = pool.apply(measure, (servers, file, chosen.rounds, chosen.collect))
-                _tell(servers, form, cost)
+                for spelling in captures.SPELLINGS if form == "ibnetdiscover" else ("7",):
+                    with multiprocessing.get_context("spawn").Pool(1) as pool:
+                        cost = pool.apply(measure, (servers, file, chosen.rounds, chosen.collect, spelling))
+                    _tell(servers, form if spelling == "7" else f"{form}, {spelling}", cost)
             for line in peers.compared(designed, plugged, Path(folder)):
                 print(line, flush=True)
 
 
-def measure(servers: int, file: Path, rounds: int, collect: bool) -> Cost:  # noqa: FBT001 - a pool passes by position
-    """Judge one fabric several times."""
+def measure(
+    servers: int,
+    file: Path,
+    rounds: int,
+    collect: bool,  # noqa: FBT001  a pool passes by position
+    spelling: str,
+) -> Cost:
+    """Judge one fabric several times, whose design has its switches' ports in a spelling."""
     if not collect:
         gc.disable()  # as the command does: half a million tuples hold no cycle
-    designed = captures.cables(servers)
+    designed = captures.spelled(captures.cables(servers), captures.SPELLINGS[spelling])
     found = [_round(designed, file) for _ in range(rounds)]
     seconds = {step: statistics.median(one[0][step] for one in found) for step in found[0][0]}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -85,7 +92,7 @@ def _round(designed: list[Link], file: Path) -> tuple[dict[str, float], tuple[in
     split = clock()
     discovery = fabric_capture.read(text)
     parsed = clock()
-    known = names((port for joined in designed for port in joined), {}, {})
+    known = names((port for joined in designed for port in joined), {}, {}, designed)
     bound = bind(discovery.links, known)
     named = clock()
     verdicts = hold(designed, bound, Places({}, {}, servers), share=1.0)
@@ -103,7 +110,7 @@ def _tell(servers: int, form: str, cost: Cost) -> None:
     steps = ", ".join(f"{step} {seconds:.3f}" for step, seconds in cost.seconds.items())
     ratios = [cost.seconds["all"] / cost.seconds[floor] for floor in ("read", "words")]
     print(
-        f"{servers:5d} servers, {cost.cables:6d} cables, {form:16}: {steps} s CPU; "
+        f"{servers:5d} servers, {cost.cables:6d} cables, {form:18}: {steps} s CPU; "
         f"{ratios[0]:.0f} times reading the file, {ratios[1]:.0f} times splitting it; peak {cost.peak_mb:.0f} MB; "
         f"{cost.faults} faults, {cost.touches} touches",
         flush=True,

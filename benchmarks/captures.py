@@ -4,7 +4,7 @@ Servers have 8 rails, leaves stand by rail; each tier has as many cables up as d
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from fleet_runner.core.cabling.links import Link, Port, link
 
@@ -108,6 +108,23 @@ def db_csv(plugged: list[Link]) -> str:
     head += ["END_PORTS", "", "START_LINKS", "NodeGuid1,PortNum1,NodeGuid2,PortNum2"]
     head += [f"0x{guid(a)},{number(a)},0x{guid(b)},{number(b)}" for a, b in plugged]
     return "\n".join([*head, "END_LINKS", ""])
+
+
+SPELLINGS: dict[str, Callable[[int], str]] = {
+    "7": str,
+    "4a": lambda number: f"{(number + 1) // 2}{'ba'[number % 2]}",
+    "4/1": lambda number: f"{(number + 1) // 2}/{2 - number % 2}",
+}
+"""How a design may write a switch's port 7: its cage and the half of it, which some names leave open."""
+
+
+def spelled(designed: list[Link], spelling: Callable[[int], str]) -> list[Link]:
+    """Return a design with its switches' ports in a spelling."""
+
+    def one(port: Port) -> Port:
+        return Port(port.device, spelling(number(port))) if is_switch(port) else port
+
+    return [link(one(a), one(b)) for a, b in designed]
 
 
 FORMS = {

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from fleet_runner.core.cabling.indexed_ends import IndexedEnds
-from fleet_runner.core.cabling.port_index import IndexedPorts
+from fleet_runner.core.cabling.port_index import IndexedPorts, PortIndex
 from fleet_runner.core.inventory.records import Termination
 
 Port = Termination
@@ -113,10 +113,14 @@ def matching(links: Iterable[Link]) -> dict[Port, Port]:
 def designed_ends(links: Sequence[Link], seen: Mapping[Link, str]) -> MutableMapping[Port, Port]:
     """Return what `matching` does of a design; by index where what is seen was bound to the ports of these links."""
     if isinstance(seen, LinkColumns):
-        index = seen.ports.index
-        if index.distinct and index.ports == tuple(chain.from_iterable(links)):  # the same objects, as a rule
-            return IndexedEnds(index)
+        return in_turn(seen.ports.index, links) or matching(links)
     return matching(links)
+
+
+def in_turn(index: PortIndex, links: Sequence[Link]) -> IndexedEnds | None:
+    """Return each port's other end by its index, where that has the ends of these links in turn, each once."""
+    same = index.distinct and index.ports == tuple(chain.from_iterable(links))  # the same objects, as a rule
+    return IndexedEnds(index) if same and links else None
 
 
 def unplugged(expected: Mapping[Port, Port], there: Iterable[Link]) -> list[Link]:

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from fleet_runner.core.cabling.directors import port_key
-from fleet_runner.core.cabling.links import Link, Port, far_ends
+from fleet_runner.core.cabling.links import Link, Port, far_ends, in_turn
 from fleet_runner.core.cabling.port_index import Answers, PortIndex, by_number
 from fleet_runner.core.cabling.port_numbers import Numbering, ways
 
@@ -61,8 +61,9 @@ def names(
     spoken = {device: Answers(every, mine, *sorts[device][:2]) for device, (mine, _) in found.items()}
     several = {device: sort.ways for device, sort in sorts.items() if sort.ways is not None}
     only = {device: every[mine[0]] for device, (mine, _) in found.items() if len(mine) == 1}
-    far = far_ends(tuple(links if several else ()))
     index = PortIndex(every, spoken, all(sort.distinct for sort in sorts.values()))
+    joined = tuple(links if several else ())
+    far = in_turn(index, joined) or far_ends(joined)
     known = Names(spoken, guids, only, _whole(found), _folded(found), several, far=far, index=index)
     return declared(known, adapters)
 

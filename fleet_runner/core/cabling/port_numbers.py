@@ -93,7 +93,11 @@ def fitting(ways: Sequence[Numbering], plugged: Iterable[_Plug]) -> Numbering:
     best = max(fits, key=len, default=set[_Plug]())
     decided = len(best) >= max(BELIEVED * len(seen), min(ENOUGH, max(map(len, ways), default=0)))
     told = ways[fits.index(best)] if decided else {}
-    left = [way.items() for way, fit in zip(ways, fits, strict=True) if not (told and _clearer(told, way, best, fit))]
+    left = [
+        way.items()
+        for way, fit in zip(ways, fits, strict=True)
+        if way is told or not (told and _clearer(told, way, best, fit))
+    ]
     return dict(set(left[0]).intersection(*left[1:])) if left else {}
 
 
@@ -103,9 +107,10 @@ def _clearer(one: Numbering, other: Numbering, of_one: AbstractSet[_Plug], of_ot
     A bundle that was plugged in one port too far is as designed by a way that counts otherwise, and the cables beside
     it, which are right, are not. One cable decides nothing where ways differ in more ports.
     """
-    differing = sum(one.get(name) != other.get(name) for name in {*one, *other})
-    needed = min(ENOUGH, differing) or 1  # a way stands out against none that is the same
-    return len(of_one - of_other) >= max(needed, SEEMING * len(of_other - of_one))
+    alone = len(of_one - of_other)
+    if not alone or alone < SEEMING * len(of_other - of_one):
+        return False
+    return alone >= ENOUGH or sum(one.get(name) != other.get(name) for name in {*one, *other}) <= alone
 
 
 def _of_a_sort(names: list[str]) -> Iterator[Numbering]:
