@@ -11,7 +11,7 @@ from fleet_runner.core.firmware.makers import TOOLS, Maker
 HERE = "/redfish/v1/UpdateService/FirmwareInventory"
 ABOUT_BMC = {"RelatedItem": [{"@odata.id": "/redfish/v1/Managers/1"}]}
 ABOUT_BIOS = {"RelatedItem": [{"@odata.id": "/redfish/v1/Systems/1/Bios"}]}
-WITH_ME = {**ABOUT_BIOS, "Oem": {"Supermicro": {"SPSVersion": "6.80"}}}
+WITH_ME: dict[str, Any] = {**ABOUT_BIOS, "Oem": {"Supermicro": {"SPSVersion": "6.80"}}}
 
 
 def test_a_supermicro_keeps_its_settings_of_each_kind_of_image() -> None:
@@ -36,7 +36,7 @@ def test_what_a_board_does_not_know_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("oem", [None, {}, {"Supermicro": None}, {"Supermicro": {"SPSVersion": ""}}])
-def test_an_me_is_kept_where_the_bios_shows_one(oem: object) -> None:
+def test_an_me_is_kept_where_the_bios_shows_one(oem: Any) -> None:
     """A board of AMD's has none, and would refuse the word."""
     kept = {"PreserveNVRAM": True, "PreserveSMBIOS": True}
     for body, expected in ((WITH_ME, {"PreserveME": True, **kept}), ({**ABOUT_BIOS, "Oem": oem}, kept)):
@@ -105,7 +105,8 @@ def test_a_service_is_told_what_it_does_not_have_already(
 def test_a_change_that_a_service_does_not_show_is_said_with_what_would_come_of_it() -> None:
     change: dict[str, Any] = {"HttpPushUriTargets": list(TARGETS), "HttpPushUriOptions": {"ForceUpdate": True}}
     assert push_settings.ignored({**change, "Id": "UpdateService"}, change) == ""
-    for found in ([], 5, True, None):
+    shown: list[object] = [[], 5, True, None]
+    for found in shown:
         said = push_settings.ignored({"HttpPushUriTargets": found}, change)
         assert said == "took HttpPushUriTargets and does not show it, so the image could go elsewhere"
     two = {"HttpPushUriTargets": ["/b", "/a"]}
