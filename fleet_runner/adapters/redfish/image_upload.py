@@ -95,8 +95,13 @@ def offer(at: Resources, service: Body) -> Offer:
         simple=simple.target if simple else "",
         targets_allowed=tuple(at.allowed(simple.body, "Targets")) if simple else (),
         most_bytes=most if isinstance(most, int) and not isinstance(most, bool) and most > 0 else None,
-        maker=makers.maker(at.get(ROOT), service),
+        maker=maker(at, service),
     )
+
+
+def maker(at: Resources, service: Body) -> Maker:
+    """Return whose BMC it is."""
+    return makers.maker(at.get(ROOT), service)
 
 
 def way(url: str, offered: Offer, wanted: Upload) -> tuple[Transport, str]:
@@ -105,11 +110,7 @@ def way(url: str, offered: Offer, wanted: Upload) -> tuple[Transport, str]:
     Raises:
         BmcError: the BMC does not take it so, or not one of its size.
     """
-    uris = {
-        Transport.MULTIPART: offered.multipart,
-        Transport.PUSH: offered.push,
-        Transport.SIMPLE: offered.simple if wanted.url else "",
-    }
+    uris = {**_uris(offered), **({} if wanted.url else {Transport.SIMPLE: ""})}
     open_to = ways(wanted.transport, wanted.path.name)
     chosen = next((each for each in open_to if uris[each]), open_to[0])
     if not uris[chosen]:
@@ -122,58 +123,48 @@ def way(url: str, offered: Offer, wanted: Upload) -> tuple[Transport, str]:
     return chosen, uris[chosen]
 
 
-def requests(at: Resources, way: Transport, uri: str, service: Body, wanted: Upload) -> tuple[Request, ...]:
+def requests(at: Resources, way: Transport, offered: Offer, service: Body, wanted: Upload) -> tuple[Request, ...]:
     """Return what would be sent for an image, in order; the same that `WAYS` sends."""
-    file = wanted.path.name
+    file, uri = wanted.path.name, _uris(offered)[way]
     if way is not Transport.SIMPLE and uri.endswith(HPE_FORM):
         return (Request("POST", uri, {"sessionKey": "…", "parameters": dict(HPE_PARAMETERS), "file": file}),)
     if way is Transport.MULTIPART:
-        return (Request("POST", uri, {**_parts(at, service, wanted), "UpdateFile": file}),)
+        return (Request("POST", uri, {**_parts(at, offered.maker, service, wanted), "UpdateFile": file}),)
     if way is Transport.SIMPLE:
         return (Request("POST", uri, _fetched(at, service, wanted)),)
-    change, settings = _announced(at, service, wanted), str(at.service("UpdateService"))
-    after = push_settings.released(change)
-    return (
-        *((Request("PATCH", settings, change),) if change else ()),
-        Request("POST", uri, file),
-        *((Request("PATCH", settings, after),) if after else ()),
-    )
+    change = _announced(at, service, wanted)
+    first = (Request("PATCH", str(at.service("UpdateService")), change),) if change else ()
+    return (*first, Request("POST", uri, file))
 
 
-def multipart(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
+def multipart(at: Resources, offered: Offer, service: Body, wanted: Upload) -> Reply:
     """Send the image with its parameters (DSP0266, multipart HTTP push)."""
+    uri = offered.multipart
     if uri.endswith(HPE_FORM):
         return _hpe(at, uri, wanted)
     with _unsent():
-        parts = _parts(at, service, wanted)
+        parts = _parts(at, offered.maker, service, wanted)
     return _post(at, uri, streamed_post.multipart(wanted.path, parts), wanted)
 
 
-def push(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
+def push(at: Resources, offered: Offer, service: Body, wanted: Upload) -> Reply:
     """Send the bare image; what it is for, and if by force, is a property of the service before."""
+    uri = offered.push
     if uri.endswith(HPE_FORM):
         return _hpe(at, uri, wanted)
     with _unsent():
-        settings = str(at.service("UpdateService"))
-        change = _announced(at, service, wanted)
-        if change:
+        if change := _announced(at, service, wanted):
             wanted.alive()
-            _announce(at, settings, change)
-    try:
-        reply = _post(at, uri, streamed_post.bare(wanted.path), wanted)
-    except BmcError:
-        _release(at, settings, change)
-        raise
-    _release(at, settings, change)
-    return reply
+            _announce(at, str(at.service("UpdateService")), change)
+    return _post(at, uri, streamed_post.bare(wanted.path), wanted)
 
 
-def simple(at: Resources, uri: str, service: Body, wanted: Upload) -> Reply:
+def simple(at: Resources, offered: Offer, service: Body, wanted: Upload) -> Reply:
     """Have the BMC fetch the image."""
     with _unsent():
         asked = _fetched(at, service, wanted)
     wanted.alive()  # after the last read, which may have taken long
-    return _certain(at, at.wire.ask_once("POST", uri, asked))
+    return _certain(at, at.wire.ask_once("POST", offered.simple, asked))
 
 
 WAYS = {Transport.MULTIPART: multipart, Transport.PUSH: push, Transport.SIMPLE: simple}
@@ -219,14 +210,15 @@ def _certain(at: Resources, reply: Reply) -> Reply:
     return reply
 
 
-def _parts(at: Resources, service: Body, wanted: Upload) -> dict[str, Body]:
+def _parts(at: Resources, whose: Maker, service: Body, wanted: Upload) -> dict[str, Body]:
     """Return what goes with the image in one form, part by part."""
     said = service.get(f"MultipartHttpPushUri{APPLY}Support")
     if said is None and lifecycle_controller.updates_by_dell(service):
         said = {"SupportedValues": [ON_RESET]}  # Dell's form takes it, and does not say so
     when = _when(service, said)
     oem = dict(wanted.oem_parameters)
-    if makers.maker({}, service) is Maker.SUPERMICRO:
+    if whose is Maker.SUPERMICRO:
+        when = {APPLY: AT_ONCE}
         told = supermicro_update.told(_named(at, wanted.targets), oem)
         if told.oem:
             targets: Body = {"Targets": list(told.targets)} if told.targets else {}
@@ -243,10 +235,11 @@ def _named(at: Resources, targets: Sequence[str]) -> dict[str, Body]:
 
 def _announced(at: Resources, service: Body, wanted: Upload) -> Body:
     """Return what the service must be told before a bare image; nothing where it needs nothing."""
-    if push_settings.reserved(service, wanted.targets):
+    if service.get(push_settings.BUSY) is True:
         raise BmcRefused(
-            f"another client of {at.wire.url} has reserved its HttpPushUriTargets; wait until it is"
-            " done, or set HttpPushUriTargetsBusy to false there if nobody is at it"
+            f"another client of {at.wire.url} has reserved its HttpPushUriTargets: look for a tool of the maker's or"
+            " a person that sends it images, and wait for the end of that; if nobody does, set HttpPushUriTargetsBusy"
+            " to false"
         )
     return push_settings.announced(service, wanted.targets, force=wanted.force)
 
@@ -254,21 +247,9 @@ def _announced(at: Resources, service: Body, wanted: Upload) -> Body:
 def _announce(at: Resources, settings: str, change: Body) -> None:
     """Tell the service what the next image is for, and read whether it will do so: it may have said yes alone."""
     at.patch(settings, change, "what the next image is for")
-    try:
-        lost = push_settings.ignored(at.get(settings), change)
-    except BmcError:
-        _release(at, settings, change)
-        raise
+    lost = push_settings.ignored(at.get(settings), change) and push_settings.ignored(at.get(settings), change)
     if lost:
-        _release(at, settings, change)
-        raise BmcRefused(f"{at.wire.url} took {lost} and does not show it, so the image could go elsewhere")
-
-
-def _release(at: Resources, settings: str, change: Body) -> None:
-    """Give targets back that were marked as ours; a BMC that restarts forgets them, or still has ours."""
-    if after := push_settings.released(change):
-        with contextlib.suppress(BmcError):
-            at.patch(settings, after, "that the next image is not ours")
+        raise BmcRefused(f"{at.wire.url} {lost}")
 
 
 @contextlib.contextmanager
@@ -290,6 +271,9 @@ def _fetched(at: Resources, service: Body, wanted: Upload) -> Body:
     body = {"ImageURI": url, **_parameters(wanted), **_when(service, action.get(f"{APPLY}Support"))}
     allowed = at.allowed(action, "TransferProtocol")
     scheme = wanted.url.partition(":")[0].upper()
+    if dpu and allowed and scheme not in allowed:
+        said = printable(", ".join(allowed))[:200]
+        raise BmcRefused(f"{at.wire.url} fetches a BFB by {said}, not {scheme}; set a firmware_url that it can fetch")
     if not allowed or scheme in allowed:
         body["TransferProtocol"] = scheme
     return body
@@ -324,6 +308,10 @@ def _when(service: Body, said: object) -> Body:
     oem = service.get("Oem")
     must = isinstance(oem, Mapping) and any(vendor in oem for vendor in MUST_SAY_WHEN)
     return {APPLY: AT_ONCE} if must or (isinstance(values, list) and AT_ONCE in values) else {}
+
+
+def _uris(offered: Offer) -> dict[Transport, str]:
+    return {Transport.MULTIPART: offered.multipart, Transport.PUSH: offered.push, Transport.SIMPLE: offered.simple}
 
 
 def _own(at: Resources, found: object) -> str:

@@ -130,7 +130,8 @@ class Resources:
         info = action.get("@Redfish.ActionInfo")
         where = info.get("@odata.id") if isinstance(info, Mapping) else info
         body = self.find(self.wire.own(where)) if where else None
-        for each in (body or {}).get("Parameters") or []:
+        parameters = (body or {}).get("Parameters")
+        for each in parameters if isinstance(parameters, list) else ():
             if isinstance(each, Mapping) and each.get("Name") == parameter:
                 values = each.get("AllowableValues")
                 return [str(value) for value in values] if isinstance(values, list) else []

@@ -16,6 +16,7 @@ from fleet_runner.adapters.redfish.wire import DONE
 from fleet_runner.core.base.errors import BmcError, BmcRefused
 from fleet_runner.core.firmware import tasks
 from fleet_runner.core.firmware.flash import Task
+from fleet_runner.core.firmware.makers import Maker
 
 __all__ = ["NoTasksError", "Offer", "Request", "Updates", "Upload"]
 
@@ -45,6 +46,14 @@ class Updates:
         """Return how the BMC takes images."""
         self._bmc.begin()
         return image_upload.offer(self._at, self._service())
+
+    def maker(self) -> Maker:
+        """Return whose BMC it is, unknown where it does not say: for words, which nothing else waits for."""
+        self._bmc.begin()
+        try:
+            return image_upload.maker(self._at, self._service())
+        except BmcError:
+            return Maker.UNKNOWN
 
     def inventory(self) -> dict[str, Body]:
         """Return {URI: body} of every firmware that the BMC lists, never of a part of them."""
@@ -114,10 +123,11 @@ class Updates:
             # Reads, which open the session that the image is sent in, if the one from before has run out.
             service = self._service()
             collection = self._tasks_uri()
-            way, uri = image_upload.way(self._bmc.url, image_upload.offer(self._at, service), wanted)
+            offered = image_upload.offer(self._at, service)
+            way, _ = image_upload.way(self._bmc.url, offered, wanted)
         except BmcError as error:
             raise BmcRefused(f"nothing was sent: {error}") from error
-        reply = image_upload.WAYS[way](self._at, uri, service, wanted)
+        reply = image_upload.WAYS[way](self._at, offered, service, wanted)
         self._at.done(reply, f"the image {wanted.path.name}")
         return self._task_of(reply, collection)
 
@@ -125,8 +135,9 @@ class Updates:
         """Return what `send` would send, in order; nothing is sent."""
         self._bmc.begin()
         service = self._service()
-        way, uri = image_upload.way(self._bmc.url, image_upload.offer(self._at, service), wanted)
-        return image_upload.requests(self._at, way, uri, service, wanted)
+        offered = image_upload.offer(self._at, service)
+        way, _ = image_upload.way(self._bmc.url, offered, wanted)
+        return image_upload.requests(self._at, way, offered, service, wanted)
 
     def reset_bmc(self) -> None:
         """Restart the BMC of the computer, not one of its baseboards'; what it answers last may get lost.

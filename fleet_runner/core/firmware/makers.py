@@ -1,6 +1,6 @@
 """Whose BMC it is, as its own resources say, and the maker's tool for what cannot be done over Redfish."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -47,10 +47,10 @@ ADAPTERS = "NVIDIA's mlxfwmanager on the host"
 NVIDIA_UPDATES = "#NvidiaUpdateService"
 
 
-def maker(root: Mapping[str, Any], service: Mapping[str, Any], entries: Collection[str] = ()) -> Maker:
-    """Return the maker by the service root, the UpdateService, and the URIs of firmware that are known."""
+def maker(root: Mapping[str, Any], service: Mapping[str, Any]) -> Maker:
+    """Return the maker by the service root and the UpdateService."""
     product = f"{root.get('Product')} {root.get('Vendor')}".lower()
-    if "bluefield" in product or any(is_dpu_os(uri) for uri in entries):
+    if "bluefield" in product:
         return Maker.BLUEFIELD
     actions = _object(_object(service.get("Actions")).get("Oem"))
     if any(str(name).startswith(NVIDIA_UPDATES) for name in actions):

@@ -55,9 +55,8 @@ class Aim:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """Return what sorts aims: by order; the BMC first; then the longest way, whose last images others share."""
-        later = _BMC.fullmatch(self.entry.id) is None
-        return (self.row.order, later, -len(self.images), self.index, numbered(self.entry.id))
+        """Return what sorts aims of one order: the longest way first, whose last images others share."""
+        return (-len(self.images), self.index, numbered(self.entry.id))
 
     @property
     def wide(self) -> bool:
@@ -74,7 +73,7 @@ def steps(aims: Sequence[Aim]) -> tuple[tuple[Step, ...], tuple[str, ...]]:
     """Return every step from here to the targets, and what of it would go where nobody asked for it."""
     found: list[Step] = []
     beside: list[str] = []
-    while needed := sorted((aim for aim in aims if aim.images), key=lambda aim: aim.rank):
+    while needed := _in_turn([aim for aim in aims if aim.images]):
         group = [aim for aim in needed if aim.request == needed[0].request]
         others = [aim for aim in aims if aim not in group]
         beside += _besides(group, others)
@@ -113,6 +112,16 @@ def step(group: Sequence[Aim], others: Sequence[Aim], why: str = "") -> Step:
         oem_parameters=first.row.oem_parameters,
         along=tuple(aim.entry.id for aim in along),
     )
+
+
+def _in_turn(needed: Sequence[Aim]) -> list[Aim]:
+    """Return aims by order, of one order the BMC first; not where its image is a bundle that others need, too."""
+    others = [each for each in needed if _BMC.fullmatch(each.entry.id) is None]
+
+    def first(aim: Aim) -> bool:
+        return aim not in others and not any(_holds(each, aim.images[0]) for each in others)
+
+    return sorted(needed, key=lambda aim: (aim.row.order, not first(aim), aim.rank))
 
 
 def _besides(group: Sequence[Aim], others: Sequence[Aim]) -> Iterator[str]:

@@ -7,7 +7,6 @@ public issue or pull request; where there is none, the manner is in the maker's 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fleet_runner.core.firmware import supermicro_update
 from fleet_runner.lab.redfish.multipart import Parts
 from fleet_runner.lab.redfish.wire import Refused, Reply, Request
 
@@ -61,6 +60,10 @@ QUIRKS: Mapping[str, Quirk] = {
     "names_no_task": Quirk("takes the image, and answers with nothing"),
 }
 
+LISTED = ("/FirmwareInventory/BMC", "/FirmwareInventory/BIOS")
+NAMED = ("/Managers/1", "/Systems/1", "/Systems/1/Bios")
+"""What a Supermicro's BMC and BIOS are called: as they are listed, and as what they are about."""
+
 HEAD: Mapping[str, tuple[int, str, str]] = {
     "busy": (503, "another update is being sent", "ServiceTemporarilyUnavailable"),
     "bare_503": (503, "the service is down", "GeneralError"),
@@ -112,8 +115,7 @@ def _aimed(faults: Faults, targets: Sequence[str]) -> None:
         raise Refused(400, "the object at Targets is invalid", "InvalidObject")
     if ("wants_targets" in faults and not targets) or ("one_target" in faults and len(targets) > 1):
         raise Refused(400, "Targets must name one resource", "ActionParameterMissing")
-    listed = [target for target in targets if "/FirmwareInventory/" in target]
-    if "resource_targets" in faults and any(map(supermicro_update.kind, listed)):
+    if "resource_targets" in faults and any(target.endswith(LISTED) for target in targets):
         raise Refused(400, "the target must be the Manager or the Bios", "ActionParameterValueError")
 
 
@@ -121,7 +123,7 @@ def _kept(faults: Faults, said: Mapping[str, Any], targets: Sequence[str]) -> No
     """Raise Refused where a fault refuses what a Supermicro is told to keep."""
     oem = said.get("Oem")
     kinds = oem.get("Supermicro") if isinstance(oem, Mapping) else None
-    if "wants_oem" in faults and not kinds and any(map(supermicro_update.kind, targets)):
+    if "wants_oem" in faults and not kinds and any(target.endswith(LISTED + NAMED) for target in targets):
         raise Refused(400, "what is kept is missing", "ActionParameterMissing")
     for kept in kinds.values() if "known_oem" in faults and isinstance(kinds, Mapping) else ():
         _known(kept, faults["known_oem"])

@@ -32,7 +32,7 @@ def captured(samples: Path, name: str) -> dict[str, Any]:
 
 
 def told(server: Replay) -> list[Any]:
-    """Return what the UpdateService was told, before images and after."""
+    """Return what the UpdateService was told."""
     return [body for uri, body in server.said("PATCH") if uri == HERE]
 
 
@@ -117,79 +117,112 @@ def test_an_older_nvidia_has_the_targets_of_a_bare_image_set_before_it(samples: 
     assert tag == '"1"'
 
 
-def test_a_service_that_takes_its_targets_and_forgets_them_gets_no_image(image: Path) -> None:
-    """It would go to whatever the service finds fit."""
+@pytest.mark.parametrize(
+    ("service", "wanted", "why"),
+    [
+        ({"HttpPushUriTargets": []}, {"targets": (BIOS,)}, "took HttpPushUriTargets and does not show it"),
+        (
+            {"HttpPushUriTargets": [], "HttpPushUriTargetsBusy": False},
+            {"targets": (BIOS,)},
+            "took HttpPushUriTargets and does not show it",
+        ),
+        ({"HttpPushUriOptions": {"ForceUpdate": False}}, {"force": True}, "could be refused as a downgrade"),
+        ({"HttpPushUriOptions": {"ForceUpdate": True}}, {}, "could be written by force"),
+    ],
+)
+def test_a_service_that_takes_a_change_and_forgets_it_gets_no_image(
+    image: Path, service: dict[str, Any], wanted: dict[str, Any], why: str
+) -> None:
+    """It is asked twice."""
+    with replayed(updating(**PUSHED, **service)) as server, talk(server) as bmc:
+        server.forgets = True
+        with pytest.raises(BmcRefused, match=f"nothing was sent: .*{why}"):
+            Updates(bmc).send(Upload(image, **wanted))
+        assert server.images == []
+        [patched] = [at for at, each in enumerate(server.asked) if each[0] == "PATCH"]
+        assert [each[:2] for each in server.asked[patched + 1 :]] == [("GET", HERE)] * 2
+
+
+def test_a_service_that_shows_a_change_late_gets_the_image(image: Path) -> None:
+    """With a slash at the end of each target, as some have it."""
     with replayed(updating(**PUSHED, HttpPushUriTargets=[])) as server, talk(server) as bmc:
-        server.forgets = True
-        with pytest.raises(BmcRefused, match="took HttpPushUriTargets and does not show it"):
-            Updates(bmc).send(Upload(image, targets=(BIOS,)))
-        assert server.images == []
+        before = dict(server.tree[HERE])
+        reads: list[list[str]] = [[BIOS + "/"], []]
+
+        def late(handler: Any) -> None:
+            told = any(each[0] == "PATCH" for each in server.asked)
+            shown = reads.pop() if told and handler.command == "GET" else []
+            handler._send(200, {**before, "HttpPushUriTargets": shown})
+
+        server.broken[HERE] = late
+        Updates(bmc).send(Upload(image, targets=(BIOS,)))
+        assert (reads, len(server.images)) == ([], 1)
 
 
-def test_targets_of_an_image_that_was_not_sent_are_given_back(image: Path) -> None:
-    """The service was told, and does not show that it will do so."""
-    mark = {"HttpPushUriTargets": [], "HttpPushUriTargetsBusy": False}
-    with replayed(updating(**PUSHED, **mark)) as server, talk(server) as bmc:
-        server.forgets = True
-        with pytest.raises(BmcRefused, match=r"nothing was sent: .* took HttpPushUriTargets and"):
-            Updates(bmc).send(Upload(image, targets=(BIOS,)))
-        assert server.images == []
-        assert told(server)[-1] == mark
-
-
-def test_targets_are_marked_as_ours_and_given_back(image: Path) -> None:
-    """As Lenovo's XCC and OpenBMC's design want it; also where the image is refused."""
-    mark = {"HttpPushUriTargets": [], "HttpPushUriTargetsBusy": False}
-    ours, free = {"HttpPushUriTargets": [BIOS], "HttpPushUriTargetsBusy": True}, dict(mark)
-    for status in (202, 413):
-        with replayed(updating(**PUSHED, **mark)) as server, talk(server) as bmc:
-            server.answer = (status, None, {})
-            upload = Upload(image, targets=(BIOS,))
-            said = [request.body for request in Updates(bmc).requests(upload)]
-            if status == 202:
-                Updates(bmc).send(upload)
-            else:
-                with pytest.raises(BmcRefused, match="413"):
-                    Updates(bmc).send(upload)
-            assert told(server) == [ours, free]
-            assert said == [ours, "image.bin", free]
-
-
-def test_targets_are_given_back_after_a_connection_that_broke(image: Path) -> None:
-    mark = {"HttpPushUriTargets": [], "HttpPushUriTargetsBusy": False}
-    with replayed(updating(**PUSHED, **mark)) as server, talk(server) as bmc:
-        server.uploaded = lambda handler: bool(handler.connection.close() or True)
-        with pytest.raises(BmcError) as told_us:
-            Updates(bmc).send(Upload(image, targets=(BIOS,)))
-        assert not isinstance(told_us.value, BmcRefused)
-        assert told(server)[-1]["HttpPushUriTargetsBusy"] is False
-
-
-@pytest.mark.parametrize(("theirs", "sent"), [([BMC], False), ([BIOS], True)])
-def test_targets_that_another_client_holds_are_left_alone(image: Path, theirs: list[str], *, sent: bool) -> None:
-    """The same as ours were ours, before a runner was killed."""
+@pytest.mark.parametrize("theirs", [[], [BIOS], [BMC], None, 5, True])
+def test_a_service_that_another_client_has_reserved_gets_nothing(image: Path, theirs: object) -> None:
+    """Whatever its targets are: nobody here reserves any, so it is never us."""
     service = {**PUSHED, "HttpPushUriTargets": theirs, "HttpPushUriTargetsBusy": True}
     with replayed(updating(**service)) as server, talk(server) as bmc:
-        upload = Upload(image, targets=(BIOS,))
-        if sent:
-            Updates(bmc).send(upload)
-        else:
-            with pytest.raises(BmcRefused, match="nothing was sent: another client"):
-                Updates(bmc).send(upload)
-        assert bool(server.images) is sent
-        assert bool(told(server)) is sent
+        for targets in ((BIOS,), ()):
+            with pytest.raises(BmcRefused, match=r"nothing was sent: another client .* set HttpPushUriTargetsB"):
+                Updates(bmc).send(Upload(image, targets=targets))
+        assert (server.images, told(server)) == ([], [])
 
 
-def test_an_openbmc_that_would_wait_for_a_reset_is_told_to_begin_at_once(image: Path) -> None:
-    """What is PATCHed is in the plan; one that begins at once is not asked for anything."""
-    later, now = ({"HttpPushUriApplyTime": {"ApplyTime": when}} for when in ("OnReset", "Immediate"))
-    for service, changes in ((later, [{"HttpPushUriOptions": now}]), (now, [])):
-        with replayed(updating(**PUSHED, HttpPushUriOptions=service)) as server, talk(server) as bmc:
-            said = [request.body for request in Updates(bmc).requests(Upload(image))]
-            Updates(bmc).send(Upload(image))
-            assert told(server) == changes
-            assert said == [*changes, "image.bin"]
-            assert server.images[0].headers["Content-Type"] == "application/octet-stream"
+@pytest.mark.parametrize("theirs", [5, True, "x", None])
+def test_targets_that_are_no_list_are_set_like_any(image: Path, theirs: object) -> None:
+    service = {**PUSHED, "HttpPushUriTargets": theirs, "HttpPushUriTargetsBusy": False}
+    with replayed(updating(**service)) as server, talk(server) as bmc:
+        Updates(bmc).send(Upload(image, targets=(BIOS,)))
+        assert told(server) == [{"HttpPushUriTargets": [BIOS]}]
+        assert len(server.images) == 1
+
+
+def test_when_a_service_applies_a_bare_image_is_left_as_it_is(image: Path) -> None:
+    options = {"HttpPushUriApplyTime": {"ApplyTime": "OnReset"}}
+    with replayed(updating(**PUSHED, HttpPushUriOptions=options)) as server, talk(server) as bmc:
+        said = [request.body for request in Updates(bmc).requests(Upload(image))]
+        Updates(bmc).send(Upload(image))
+        assert (said, told(server)) == (["image.bin"], [])
+        assert server.images[0].headers["Content-Type"] == "application/octet-stream"
+
+
+def test_a_maker_is_unknown_where_the_bmc_does_not_say() -> None:
+    """And then nothing else is read of it; how it takes images has to be known."""
+    asked = {"target": f"{HERE}/Actions/x", "@Redfish.ActionInfo": "/redfish/v1/Info"}
+    tree = updating(**PUSHED, Actions={"#UpdateService.SimpleUpdate": asked}, Oem={"Lenovo": {}})
+    with replayed(tree) as server, talk(server) as bmc:
+        server.raw["/redfish/v1/Info"] = b"nonsense"
+        assert Updates(bmc).maker() is Maker.LENOVO
+        with pytest.raises(BmcError):
+            Updates(bmc).offer()
+        server.raw[HERE] = b"nonsense"
+        assert Updates(bmc).maker() is Maker.UNKNOWN
+
+
+@pytest.mark.parametrize("parameters", [5, True, "x", None, [5], {"Name": "Targets"}])
+def test_an_action_that_does_not_say_what_it_takes_is_offered_all_the_same(parameters: object) -> None:
+    asked = {"target": f"{HERE}/Actions/x", "@Redfish.ActionInfo": "/redfish/v1/Info"}
+    tree = updating(Actions={"#UpdateService.SimpleUpdate": asked})
+    tree["/redfish/v1/Info"] = {"@odata.id": "/redfish/v1/Info", "Parameters": parameters}
+    with replayed(tree) as server, talk(server) as bmc:
+        offered = Updates(bmc).offer()
+    assert (offered.simple, offered.targets_allowed) == (f"{HERE}/Actions/x", ())
+
+
+def test_a_supermicro_that_its_root_alone_names_is_one(image: Path) -> None:
+    """What is refused and what is sent go by the same."""
+    tree = updating(MultipartHttpPushUri=f"{HERE}/upload")
+    tree["/redfish/v1"] = {**tree["/redfish/v1"], "Oem": {"Supermicro": {}}}
+    with replayed(tree) as server, talk(server) as bmc:
+        Updates(bmc).send(Upload(image, targets=(BIOS,)))
+        [came] = server.images
+    assert json.loads(came.fields["UpdateParameters"]) == {
+        "Targets": [BIOS],
+        "@Redfish.OperationApplyTime": "Immediate",
+        "Oem": {"Supermicro": {"BIOS": {"PreserveNVRAM": True, "PreserveSMBIOS": True}}},
+    }
 
 
 def bluefield(**oem: Any) -> dict[str, Any]:
@@ -213,6 +246,18 @@ def test_a_bfb_is_fetched_by_a_bluefields_bmc(tmp_path: Path, oem: dict[str, Any
         Updates(bmc).send(upload)
         sent = [body for uri, body in server.said("POST") if "SimpleUpdate" in uri]
     assert said == sent == [{"ImageURI": "10.8.0.1/bf3.bfb", "Targets": [DPU_OS], "TransferProtocol": "HTTP"}]
+
+
+def test_a_bfb_keeps_its_protocol_or_is_not_asked_for(tmp_path: Path) -> None:
+    """Its address is sent bare, so that a BMC that does not know HTTPS would fetch it by something else."""
+    tree = bluefield()
+    allowed = {"TransferProtocol@Redfish.AllowableValues": ["SCP", "HTTP"]}
+    tree[HERE]["Actions"] = {name: {**action, **allowed} for name, action in ACTION.items()}
+    with replayed(tree) as server, talk(server) as bmc:
+        upload = Upload(tmp_path / "bf3.bfb", targets=(DPU_OS,), url=URL.replace("http:", "https:"))
+        with pytest.raises(BmcRefused, match=r"nothing was sent: .* fetches a BFB by SCP, HTTP, not HTTPS"):
+            Updates(bmc).send(upload)
+        assert [uri for uri, _ in server.said("POST") if "SimpleUpdate" in uri] == []
 
 
 def test_a_bfb_waits_until_the_bmc_has_rshim(tmp_path: Path) -> None:

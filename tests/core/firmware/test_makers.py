@@ -32,10 +32,8 @@ def test_a_maker_is_known_by_what_its_bmc_says(
     assert maker(root, service) is expected
 
 
-def test_a_bluefield_is_known_by_its_firmware_too() -> None:
-    """Its service root names NVIDIA alone."""
-    listed = ["/redfish/v1/UpdateService/FirmwareInventory/DPU_OS/"]
-    assert maker({"Vendor": "NVIDIA"}, {}, listed) is Maker.BLUEFIELD
+def test_the_whole_software_of_a_bluefield_is_known_by_its_name() -> None:
+    assert is_dpu_os("/redfish/v1/UpdateService/FirmwareInventory/DPU_OS/")
     assert not is_dpu_os("/redfish/v1/UpdateService/FirmwareInventory/DPU_NIC")
 
 
@@ -89,3 +87,17 @@ def test_of_one_order_the_bmc_goes_first() -> None:
     assert said == ["BMC", "BIOS", "HGX_FW_BMC_0"]
     rows[2]["order"] = 60
     assert plan(catalogue(*rows), versions).steps[-1].component == "BMC"
+
+
+@pytest.mark.parametrize("untargeted", [False, True])
+def test_a_bmc_waits_for_others_that_need_its_bundle(*, untargeted: bool) -> None:
+    """Sent for the BMC alone, the bundle would be sent twice, or bring what is not on its way."""
+    bundles = {version: image(f"bundle{version}.bin", since) for version, since in (("2", "1"), ("3", "2"))}
+    rows: list[dict[str, Any]] = [
+        {"component": name, "inventory_id": name, "target": "3", "images": bundles, "untargeted": untargeted}
+        for name in ("BMC", "BIOS")
+    ]
+    found = plan(catalogue(*rows), inventory(BMC="2", BIOS="1"))
+    assert found.refused == ()
+    assert [step.image.file for step in found.steps] == ["bundle2.bin", "bundle3.bin"]
+    assert found.steps[-1].targets == {"BMC": "3", "BIOS": "3"}

@@ -11,6 +11,7 @@ from fleet_runner.core.firmware.makers import TOOLS, Maker
 HERE = "/redfish/v1/UpdateService/FirmwareInventory"
 ABOUT_BMC = {"RelatedItem": [{"@odata.id": "/redfish/v1/Managers/1"}]}
 ABOUT_BIOS = {"RelatedItem": [{"@odata.id": "/redfish/v1/Systems/1/Bios"}]}
+WITH_ME: dict[str, Any] = {**ABOUT_BIOS, "Oem": {"Supermicro": {"SPSVersion": "6.80"}}}
 
 
 def test_a_supermicro_keeps_its_settings_of_each_kind_of_image() -> None:
@@ -19,7 +20,7 @@ def test_a_supermicro_keeps_its_settings_of_each_kind_of_image() -> None:
         ("/redfish/v1/Managers/1",),
         {"Supermicro": {"BMC": {"PreserveCfg": True, "PreserveSdr": True, "PreserveSsl": True}}},
     )
-    told = supermicro_update.told({f"{HERE}/BIOS": ABOUT_BIOS}, {"PreserveNVRAM": False, "BackupBIOS": True})
+    told = supermicro_update.told({f"{HERE}/BIOS": WITH_ME}, {"PreserveNVRAM": False, "BackupBIOS": True})
     assert told.targets == ("/redfish/v1/Systems/1/Bios",)
     assert told.oem["Supermicro"]["BIOS"] == {
         "PreserveME": True,
@@ -30,13 +31,23 @@ def test_a_supermicro_keeps_its_settings_of_each_kind_of_image() -> None:
 
 
 def test_what_a_board_does_not_know_is_left_out() -> None:
-    """One of AMD's has no ME to keep."""
-    told = supermicro_update.told({f"{HERE}/BIOS": ABOUT_BIOS}, {"PreserveME": "omit"})
-    assert told.oem["Supermicro"]["BIOS"] == {"PreserveNVRAM": True, "PreserveSMBIOS": True}
+    told = supermicro_update.told({f"{HERE}/BIOS": ABOUT_BIOS}, {"PreserveSMBIOS": "omit"})
+    assert told.oem["Supermicro"]["BIOS"] == {"PreserveNVRAM": True}
+
+
+@pytest.mark.parametrize("oem", [None, {}, {"Supermicro": None}, {"Supermicro": {"SPSVersion": ""}}])
+def test_an_me_is_kept_where_the_bios_shows_one(oem: Any) -> None:
+    """A board of AMD's has none, and would refuse the word."""
+    kept = {"PreserveNVRAM": True, "PreserveSMBIOS": True}
+    for body, expected in ((WITH_ME, {"PreserveME": True, **kept}), ({**ABOUT_BIOS, "Oem": oem}, kept)):
+        assert supermicro_update.told({f"{HERE}/BIOS": body}, {}).oem["Supermicro"]["BIOS"] == expected
+    both = {f"{HERE}/BMC": WITH_ME, f"{HERE}/BIOS": ABOUT_BIOS}
+    assert supermicro_update.told(both, {}).oem["Supermicro"]["BIOS"] == kept, "the ME of another is none"
 
 
 @pytest.mark.parametrize("body", [{}, {"RelatedItem": []}, {"RelatedItem": ["x"]}, {"RelatedItem": [{}]},
-                                  {"RelatedItem": [{"@odata.id": 3}]}])  # fmt: skip
+                                  {"RelatedItem": [{"@odata.id": 3}]}, {"RelatedItem": "/x"},
+                                  ABOUT_BIOS])  # fmt: skip
 def test_a_firmware_that_does_not_say_what_it_is_about_is_named_itself(body: dict[str, Any]) -> None:
     assert supermicro_update.told({f"{HERE}/BMC": body}, {}).targets == (f"{HERE}/BMC",)
 
@@ -45,10 +56,18 @@ def test_other_images_of_a_supermicro_have_nothing_to_keep() -> None:
     """Unless the catalogue says what kind they are; resources that it names say it, too."""
     cpld = {f"{HERE}/CPLD_Motherboard": ABOUT_BIOS}
     assert supermicro_update.told(cpld, {}) == ((f"{HERE}/CPLD_Motherboard",), {})
-    said = supermicro_update.told(cpld, {"ImageType": "CPLD", "Slot": 1})
+    said = supermicro_update.told(cpld, {"ImageType": "cpld", "Slot": 1})
     assert said.oem == {"Supermicro": {"CPLD": {"Slot": 1}}}
+    assert supermicro_update.told(cpld, {"ImageType": "HPM"}).oem == {}
+    assert supermicro_update.told({f"{HERE}/BIOS": {}}, {"ImageType": "bios"}).oem["Supermicro"].keys() == {"BIOS"}
     assert "BMC" in supermicro_update.told({"/redfish/v1/Managers/1": {}}, {}).oem["Supermicro"]
-    assert "BIOS" in supermicro_update.told({"/redfish/v1/Systems/1/Bios": {}}, {}).oem["Supermicro"]
+    for bios in ("/redfish/v1/Systems/1/Bios", "/redfish/v1/Systems/1/", "/redfish/v1/Systems/1"):
+        assert supermicro_update.told({bios: {}}, {}) == (
+            (bios,),
+            {"Supermicro": {"BIOS": {"PreserveNVRAM": True, "PreserveSMBIOS": True}}},
+        )
+    for beside in ("/redfish/v1/Managers/HGX_BMC_0", "/redfish/v1/Systems/HGX_Baseboard_0"):
+        assert supermicro_update.told({beside: {}}, {}) == ((beside,), {})
 
 
 TARGETS = (f"{HERE}/BIOS",)
@@ -61,54 +80,42 @@ ON_RESET = {"HttpPushUriApplyTime": {"ApplyTime": "OnReset"}}
         ({}, TARGETS, True, {}),
         ({"HttpPushUriTargets": []}, TARGETS, False, {"HttpPushUriTargets": list(TARGETS)}),
         ({"HttpPushUriTargets": list(TARGETS)}, TARGETS, False, {}),
+        ({"HttpPushUriTargets": [f"{TARGETS[0]}/"]}, TARGETS, False, {}),
         ({"HttpPushUriTargets": None}, (), False, {}),
+        ({"HttpPushUriTargets": 5}, TARGETS, False, {"HttpPushUriTargets": list(TARGETS)}),
+        ({"HttpPushUriTargets": True}, (), False, {}),
         ({"HttpPushUriTargets": ["/of/others"]}, (), False, {"HttpPushUriTargets": []}),
         (
-            {"HttpPushUriTargets": list(TARGETS), "HttpPushUriTargetsBusy": False}, TARGETS, False,
-            {"HttpPushUriTargets": list(TARGETS), "HttpPushUriTargetsBusy": True},
+            {"HttpPushUriTargets": [], "HttpPushUriTargetsBusy": False}, TARGETS, False,
+            {"HttpPushUriTargets": list(TARGETS)},
         ),
-        ({"HttpPushUriTargets": [], "HttpPushUriTargetsBusy": False}, (), False, {}),
         ({"HttpPushUriOptions": {"ForceUpdate": True}}, (), False, {"HttpPushUriOptions": {"ForceUpdate": False}}),
         ({"HttpPushUriOptions": {"ForceUpdate": True}}, (), True, {}),
-        (
-            {"HttpPushUriOptions": ON_RESET}, (), False,
-            {"HttpPushUriOptions": {"HttpPushUriApplyTime": {"ApplyTime": "Immediate"}}},
-        ),
-        ({"HttpPushUriOptions": {"HttpPushUriApplyTime": {"ApplyTime": "Immediate"}}}, (), False, {}),
-        (
-            {"HttpPushUriOptions": {"HttpPushUriApplyTime": {
-                "ApplyTime": "OnReset", "ApplyTime@Redfish.AllowableValues": ["OnReset"]}}}, (), False, {},
-        ),
+        ({"HttpPushUriOptions": ON_RESET}, (), False, {}),
+        ({"HttpPushUriOptions": 5}, (), True, {}),
     ],
 )  # fmt: skip
 def test_a_service_is_told_what_it_does_not_have_already(
     service: dict[str, Any], targets: tuple[str, ...], *, force: bool, change: dict[str, Any]
 ) -> None:
+    """When it applies images, and who uses its targets, are left as they are."""
     assert push_settings.announced(service, targets, force=force) == change
 
 
-def test_targets_that_another_client_reserved_are_left_alone() -> None:
-    """Those that are just as we want them are ours, from before we were killed."""
-    theirs = {"HttpPushUriTargetsBusy": True, "HttpPushUriTargets": ["/of/others"]}
-    assert push_settings.reserved(theirs, TARGETS)
-    assert not push_settings.reserved({**theirs, "HttpPushUriTargets": list(TARGETS)}, TARGETS)
-    assert not push_settings.reserved({**theirs, "HttpPushUriTargetsBusy": False}, TARGETS)
-    assert push_settings.released({"HttpPushUriTargetsBusy": True}) == {
-        "HttpPushUriTargetsBusy": False,
-        "HttpPushUriTargets": [],
-    }
-    assert push_settings.released({"HttpPushUriTargets": []}) == {}
-
-
-def test_a_change_that_a_service_does_not_show_is_named() -> None:
-    change = {"HttpPushUriTargets": list(TARGETS), "HttpPushUriOptions": {"ForceUpdate": True}}
+def test_a_change_that_a_service_does_not_show_is_said_with_what_would_come_of_it() -> None:
+    change: dict[str, Any] = {"HttpPushUriTargets": list(TARGETS), "HttpPushUriOptions": {"ForceUpdate": True}}
     assert push_settings.ignored({**change, "Id": "UpdateService"}, change) == ""
-    assert push_settings.ignored({"HttpPushUriTargets": []}, change) == "HttpPushUriTargets"
-    two = {"HttpPushUriTargets": ["/b", "/a"], "HttpPushUriTargetsBusy": True}
-    assert push_settings.ignored({"HttpPushUriTargets": ["/a", "/b"], "HttpPushUriTargetsBusy": False}, two) == ""
-    half = {**change, "HttpPushUriOptions": {"ForceUpdate": False}}
-    assert push_settings.ignored(half, change) == "HttpPushUriOptions.ForceUpdate"
-    assert push_settings.ignored({**change, "HttpPushUriOptions": None}, change) == "HttpPushUriOptions.ForceUpdate"
+    shown: list[object] = [[], 5, True, None]
+    for found in shown:
+        said = push_settings.ignored({"HttpPushUriTargets": found}, change)
+        assert said == "took HttpPushUriTargets and does not show it, so the image could go elsewhere"
+    two = {"HttpPushUriTargets": ["/b", "/a"]}
+    assert push_settings.ignored({"HttpPushUriTargets": ["/a/", "/b"]}, two) == ""
+    for options in ({"ForceUpdate": False}, None):
+        said = push_settings.ignored({**change, "HttpPushUriOptions": options}, change)
+        assert said == "took ForceUpdate and does not show it, so the image could be refused as a downgrade"
+    undone = push_settings.ignored(change, {"HttpPushUriOptions": {"ForceUpdate": False}})
+    assert undone.endswith("could be written by force, over a newer version")
 
 
 DPU_OS = (f"{HERE}/DPU_OS",)

@@ -57,7 +57,7 @@ def plan(visit: Visit) -> Plan:
         boards=updates.boards(),
         failed=given_up,
         customer=means.customer,
-        maker=updates.offer().maker,
+        maker=updates.maker(),
     )
 
 

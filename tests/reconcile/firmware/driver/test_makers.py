@@ -43,11 +43,12 @@ LENOVO: dict[str, Any] = {
 }
 
 
-def test_a_lenovos_targets_are_marked_for_each_image_and_free_at_the_end(tmp_path: Path) -> None:
-    """Bare images, one after the other, to a service that has its targets reserved."""
+def test_a_lenovos_targets_are_set_for_each_image(tmp_path: Path) -> None:
+    """Bare images, one after the other; the mark of who uses the targets is left alone."""
     with benched(tmp_path, ("BIOS", "PSU"), changes=LENOVO) as bench:
         [bios, *_] = bench.drive(check=True)["steps"]
-        assert [request["method"] for request in bios["requests"]] == ["PATCH", "POST", "PATCH"]
+        assert [request["method"] for request in bios["requests"]] == ["PATCH", "POST"]
+        assert list(bios["requests"][0]["body"]) == ["HttpPushUriTargets"]
         report = bench.drive()
         assert report["state"] == "done", report["message"]
         assert all(bench.bmc.versions()[entry] == pin for entry, (pin,) in bench.scene.pins.items())
@@ -118,16 +119,6 @@ def test_a_bluefields_other_packages_name_no_targets(tmp_path: Path) -> None:
         assert bench.bmc.versions()["BIOS"] == bench.scene.pins["BIOS"][0]
 
 
-def test_an_openbmc_is_told_to_begin_at_once_and_the_plan_shows_it(tmp_path: Path) -> None:
-    """It was left waiting for a reset, which nobody does for an image that needs none."""
-    when = {"HttpPushUriOptions": {"ForceUpdate": False, "HttpPushUriApplyTime": {"ApplyTime": "OnReset"}}}
-    with benched(tmp_path, ("PSU",), changes={HERE: {"MultipartHttpPushUri": None, **when}}) as bench:
-        first = bench.drive(check=True)["steps"][0]["requests"][0]
-        assert first["method"] == "PATCH"
-        assert first["body"]["HttpPushUriOptions"] == {"HttpPushUriApplyTime": {"ApplyTime": "Immediate"}}
-        assert bench.drive()["state"] == "done"
-
-
 NVIDIA = {ROOT: {"Vendor": "NVIDIA"}, f"{INVENTORY}/BIOS": {"SoftwareId": "0x0020"}}
 
 
@@ -174,6 +165,18 @@ def test_what_has_no_image_is_told_with_the_makers_tool(tmp_path: Path) -> None:
         report = bench.drive(check=True)
         assert report["state"] == "failed"
         assert "; Supermicro's SUM or SAA may bring it" in report["message"]
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_a_node_that_needs_nothing_is_done_though_its_bmc_does_not_say_how_it_takes_images(
+    tmp_path: Path, *, check: bool
+) -> None:
+    rule = {"when": {"uri": "*/SimpleUpdateActionInfo"}, "what": {"answer": {"status": 500}}}
+    with benched(tmp_path, ("BIOS",), [rule]) as bench:
+        row = bench.scene.profile["firmware"]["components"][0]
+        row |= {"target": bench.bmc.versions()["BIOS"], "images": {}}
+        report = bench.drive(check=check)
+        assert (report["state"], bench.sent()) == ("done", []), report["message"]
 
 
 def test_a_supermicros_bmc_goes_before_its_bios_where_the_catalogue_leaves_it_open(tmp_path: Path) -> None:
