@@ -90,13 +90,14 @@ def plan(wanted: Mapping[str, Value], seen: Seen) -> Plan:
         for name, value in wanted.items()
         if not same(seen.attributes.get(name), value)
     }
-    then = {**seen.attributes, **seen.pending, **wanted}
+    shown_then = {**seen.attributes, **seen.pending}
+    then = shown_then | {name: value for name, value in wanted.items() if not same(shown_then.get(name), value)}
     changes: dict[str, Value] = {}
     waiting: dict[str, Any] = {}
     settled: list[str] = []
     refused: list[str] = []
     for name, value in wanted.items():
-        future = seen.pending.get(name, seen.attributes.get(name))
+        future = shown_then.get(name)
         if same(future, value):
             if name in wrong:
                 waiting[name] = future

@@ -23,7 +23,7 @@ CLOCK_SECONDS = 2.0
 class Try:
     """Settings that a BMC took, in a node's present stay. Times are epoch seconds.
 
-    `at` is when it took the newest; `resets` counts the resets of the host that were asked for since then, and
+    `at` is when it took the newest; `resets` counts the resets of the host that were asked for in the stay, and
     `reset_from` is the moment from which the newest of them counts.
     """
 
@@ -99,10 +99,10 @@ def decide(plan: Plan, tried: Try | None, clock: Clock, queue: Queue = NO_JOBS) 
 
     A job that is at work comes before all: an iDRAC shows settings as in force before it has applied them.
     """
-    if plan.refused:
-        return Refused("; ".join(plan.refused))
     if queue.running:
         return Wait(f"{queue.running.told} is at the BIOS settings; they are compared again once it has ended")
+    if plan.refused:
+        return Refused("; ".join(plan.refused))
     if not plan.changes and not plan.waiting:
         return Settled()
     if queue.scheduled and plan.changes and not _ours(plan, tried):
@@ -130,11 +130,14 @@ def first(plan: Plan) -> Plan:
     return replace(plan, changes={name: value for name, value in plan.changes.items() if name not in plan.later})
 
 
-def noted(plan: Plan, tried: Try | None, now: float) -> Try:
-    """Return the try that is written down once a BMC has taken the plan's changes."""
+def noted(plan: Plan, tried: Try | None, clock: Clock) -> Try:
+    """Return the try that is written down once a BMC has taken the plan's changes.
+
+    A reset that was asked for and surely not done is the one that is asked for now.
+    """
     before = tried.attributes if tried else {}
-    again = tried is not None and all(_was(tried, name, value) for name, value in plan.changes.items())
-    return Try({**before, **plan.waiting, **plan.changes}, now, tried.resets + 1 if tried and again else 1, now)
+    resets = tried.resets + _reset_since(tried.reset_from, clock) if tried else 1
+    return Try({**before, **plan.waiting, **plan.changes}, clock.now, resets, clock.now)
 
 
 def _next(plan: Plan, tried: Try | None, clock: Clock, queue: Queue) -> Turn:
@@ -146,7 +149,12 @@ def _next(plan: Plan, tried: Try | None, clock: Clock, queue: Queue) -> Turn:
     lost = [name for name, value in plan.changes.items() if name in plan.wrong and _was(tried, name, value)]
     if lost and _spent(tried, clock):
         return Lost(_not_kept(plan, lost, queue))
-    return Set(plan.changes) if _sendable(plan) and not queue.scheduled else _again(plan, tried, clock)
+    if not _sendable(plan) or queue.scheduled:
+        return _again(plan, tried, clock)
+    if tried.resets >= MOST_RESETS and _reset_since(tried.reset_from, clock):
+        why = f"the host was to be reset {tried.resets} times for BIOS settings since it is in this state"
+        return Lost(f"{told(plan.changes)}: not sent, because {why}")
+    return Set(plan.changes)
 
 
 def _sendable(plan: Plan) -> bool:

@@ -97,6 +97,13 @@ def test_a_locked_setting_is_refused_and_one_that_its_own_change_frees_is_not() 
     assert plan({"Version": "2"}, waiting).refused == ()
 
 
+def test_what_is_in_force_counts_as_the_bmc_writes_it() -> None:
+    """A profile may write true as a text."""
+    seen = Seen({"Enable": True, "Version": "1"}, dependencies=[lock(term("Enable", "true", "NEQ"))])
+    found = plan({"Enable": "True", "Version": "2"}, seen)
+    assert (found.refused, found.later, found.changes) == ((), (), {"Version": "2"})
+
+
 def test_the_setting_that_another_one_needs_is_named_with_its_value() -> None:
     """As a Dell's ProcPwrPerf, which only the profile Custom leaves free."""
     custom = lock(term("SysProfile", "Custom", "NEQ"), to="ProcPwrPerf", lock="ReadOnly")

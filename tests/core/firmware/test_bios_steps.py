@@ -86,7 +86,7 @@ IN_THE_WAY = (
         # At work: nothing is certain, neither what is shown as in force nor what is not.
         *((plan, tried, at(2000, 110), Queue(jobs=(Job("JID_1", "Running", "", 34.0),)), Wait(
             "job JID_1 (Running, 34 %) is at the BIOS settings; they are compared again once it has ended"))
-          for plan in (OFF, WAITS, Plan(settled=("SRIOV",))) for tried in (None, TRIED)),
+          for plan in (OFF, WAITS, Plan(settled=("SRIOV",)), Plan(refused=("no",))) for tried in (None, TRIED)),
         # Somebody else's: told, and neither a setting nor a second job is sent. What is in force needs none of it.
         (OFF, None, at(200), SCHEDULED, Refused(IN_THE_WAY)),
         (OFF, TRIED, at(200, 50), SCHEDULED, Refused(IN_THE_WAY)),
@@ -139,9 +139,21 @@ def test_what_waits_in_vain_is_given_up(reset: float | None) -> None:
 
 def test_what_is_written_down_holds_all_that_was_tried_in_the_stay() -> None:
     plan = Plan(changes={"B": 2}, waiting={"C": 3})
-    assert noted(plan, TRIED, 7.0) == Try({"SRIOV": "Enabled", "B": 2, "C": 3}, 7.0, 1, 7.0)
-    assert noted(plan, None, 7.0) == Try({"B": 2, "C": 3}, 7.0, 1, 7.0)
-    assert noted(OFF, TRIED, 7.0) == Try({"SRIOV": "Enabled"}, 7.0, 2, 7.0)
+    assert noted(plan, None, at(7.0)) == Try({"B": 2, "C": 3}, 7.0, 1, 7.0)
+    # Counted over the stay, whatever is sent; but the reset that was not done is the one that is asked for again.
+    both = {"SRIOV": "Enabled", "B": 2, "C": 3}
+    assert noted(plan, TRIED, at(500.0, 110.0)) == noted(plan, TRIED, at(500.0)) == Try(both, 500.0, 2, 500.0)
+    assert noted(plan, TRIED, at(500.0, 50.0)) == Try(both, 500.0, 1, 500.0)
+
+
+@pytest.mark.parametrize("reset", [None, 110.0])
+def test_whatever_is_to_be_sent_a_host_is_not_reset_without_an_end(reset: float | None) -> None:
+    plan = Plan(changes={"Power": "Max"}, wrong={"Power": "Min"}, later=("Power",))
+    assert decide(plan, replace(TRIED, resets=MOST_RESETS), at(2000, reset)) == Lost(
+        "Power 'Max': not sent, because the host was to be reset 3 times for BIOS settings since it is in this state"
+    )
+    assert decide(plan, replace(TRIED, resets=MOST_RESETS - 1), at(2000, reset)) == Set({"Power": "Max"})
+    assert decide(plan, replace(TRIED, resets=MOST_RESETS), at(2000, 50)) == Set({"Power": "Max"}), "none was done"
 
 
 def test_what_a_bmc_drops_of_what_may_come_later_is_not_written_down_as_tried() -> None:
@@ -214,7 +226,8 @@ def test_a_stay_comes_to_its_end_with_one_try_however_it_crashes(
                     crashes += 1
                     continue
                 since = (machine.tried or Try({}, 0, 1, 0)).reset_from
-                machine.tried = noted(machine.plan, machine.tried, machine.now)
+                clock = Clock(machine.now, machine.reset_at if machine.tells else None, BOOT)
+                machine.tried = noted(machine.plan, machine.tried, clock)
                 assert machine.tried.reset_from >= since
             case Reset(note):
                 machine.tried = note

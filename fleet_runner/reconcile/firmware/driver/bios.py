@@ -167,12 +167,16 @@ def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Val
         return Report(
             SettingStatus.SETTLED, f"set at once: {told(changes)}", request, notes=after.notes, changed=True
         )
-    sent = taken(sent, after)
+    kept = taken(sent, after)
+    if not kept.changes and not after.waiting:
+        why = f"the BMC answered that it took {told(sent.changes)}, and shows none of it; look what else they need"
+        return Report(SettingStatus.REFUSED, f"{why}: no reset is asked for", request, notes=after.notes)
+    sent = kept
     silent = ", ".join(sorted(set(after.changes) & set(sent.changes)))
     unseen = (f"the BMC took {silent} and does not show that it waits for a reset",) if silent else ()
     if after.waiting and settings.queue().lacking:
         settings.make_job()
-    report = _reset(visit, plan, noted(sent, tried, time.time()), new=True)
+    report = _reset(visit, plan, noted(sent, tried, _clock(visit)), new=True)
     return replace(report, request=request, notes=(*after.notes, *unseen), changed=True)
 
 

@@ -211,6 +211,21 @@ def test_a_bmc_that_wants_one_setting_in_force_before_another_gets_them_in_two_r
         ]  # fmt: skip
 
 
+def test_what_a_bmc_says_that_it_took_and_shows_nowhere_asks_for_no_reset(tmp_path: Path) -> None:
+    """Each of two settings waits for the other, and the BMC drops both in silence: each run would reset for it."""
+    each = needs()["/redfish/v1/Registries/LabBiosAttributes.v1_0_0"]["RegistryEntries"]["Dependencies"]
+    found = {**each[0]["Dependency"], "MapToAttribute": "SRIOVEnable"}
+    found["MapFrom"] = [{**found["MapFrom"][0], "MapFromAttribute": "MaxPayload", "MapFromValue": 512}]
+    rows = [*each, {"Type": "Map", "Dependency": found}]
+    changes = {"/redfish/v1/Registries/LabBiosAttributes.v1_0_0": {"RegistryEntries": {"Dependencies": rows}}}
+    rule = {"when": {"event": "request", "method": "PATCH"}, "what": {"answer": {"status": 200}}}
+    with a_node(tmp_path, changes=changes, rules=[rule]) as node:
+        report = node.set({"SRIOVEnable": "Enabled", "MaxPayload": 512})
+        assert report.stand is SettingStatus.REFUSED
+        assert report.message.startswith("the BMC answered that it took SRIOVEnable 'Enabled', MaxPayload 512, and")
+        assert (report.since, node.tried()) == (None, None)
+
+
 def test_a_dell_takes_both_in_one_job(tmp_path: Path) -> None:
     """dell/dellemc-openmanage-ansible-modules 495: SysProfile and ProcPwrPerf in one request."""
     with a_node(tmp_path, changes={**dell(), **needs()}) as node:
