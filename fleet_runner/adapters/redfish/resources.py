@@ -157,7 +157,10 @@ class Resources:
         """Return an answer that says that the BMC did something, or began to; raise any other."""
         if reply.status not in DONE:
             kind = BmcRefused if refuses(reply) else BmcError
-            raise kind(f"{self.wire.url} answered {reply.status} to {what}: {_elsewhere(reply) or words(reply.body)}")
+            why = f"{self.wire.url} answered {reply.status} to {what}: {_elsewhere(reply) or words(reply.body)}"
+            error = kind(why)
+            error.status = reply.status
+            raise error
         return reply
 
     def _patch(self, uri: str, change: Body, *, strong: bool) -> Reply:

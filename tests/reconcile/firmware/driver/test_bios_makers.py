@@ -211,6 +211,23 @@ def test_a_bmc_that_wants_one_setting_in_force_before_another_gets_them_in_two_r
         ]  # fmt: skip
 
 
+@pytest.mark.parametrize("status", [409, 503])
+def test_a_bmc_that_cannot_just_now_is_asked_again_for_all_of_it(tmp_path: Path, status: int) -> None:
+    busy = {"status": status, "message": "busy"}
+    rule = {"when": {"event": "request", "method": "PATCH", "nth": 1}, "what": {"answer": busy}}
+    with a_node(tmp_path, changes={**dell(), **needs()}, rules=[rule]) as node:
+        report = node.set()
+        assert (report.stand, report.later) == (SettingStatus.WAITING, ()), report.message
+        assert report.request is not None
+        assert set(report.request["body"]["Attributes"]) == {*WANTED} - {"QuietBoot"}
+    (tmp_path / "busy").mkdir()
+    with a_node(
+        tmp_path / "busy", changes={**dell(), **needs()}, rules=[{**rule, "when": {"method": "PATCH"}}]
+    ) as node:
+        report = node.set()
+        assert (report.stand, node.tried()) == (SettingStatus.UNREAD, None)
+
+
 def test_what_a_bmc_says_that_it_took_and_shows_nowhere_asks_for_no_reset(tmp_path: Path) -> None:
     """Each of two settings waits for the other, and the BMC drops both in silence: each run would reset for it."""
     each = needs()["/redfish/v1/Registries/LabBiosAttributes.v1_0_0"]["RegistryEntries"]["Dependencies"]
@@ -277,6 +294,6 @@ def test_a_crash_at_any_point_ends_in_one_job_and_one_reset(tmp_path: Path, newe
 def crash(url: str, store_url: str) -> None:
     """Set settings, and die before they are written down, if nobody ended it earlier."""
     with Store.open(store_url) as store:
-        store.note_bios = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign]  a crash
+        store.note_bios = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign]  # a crash
         means = BiosContext(store, partial(Bmc, url, *CREDENTIALS, limits=QUICK), WANTED, PACE, LEASE_SECONDS)
         set_bios(Target(NODE, "one"), means)
