@@ -21,6 +21,9 @@ LONGEST = 200
 
 MOST_JOBS = 1024
 
+NEWEST = 20
+"""Jobs that are read one by one, from the end of a queue: an iDRAC keeps hundreds that are over."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
