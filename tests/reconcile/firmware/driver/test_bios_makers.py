@@ -2,6 +2,7 @@
 
 import os
 import signal
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from fleet_runner.adapters.redfish import Bmc
 from fleet_runner.adapters.redfish.bios import Bios
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.checks.reads import READS
+from fleet_runner.core.firmware.bios_steps import MOST_RESETS
 from fleet_runner.core.firmware.bios_text import SettingStatus
 from fleet_runner.lab.redfish import Durations
 from fleet_runner.reconcile.firmware.driver import BiosContext, Target, identity, set_bios
@@ -242,6 +244,20 @@ def test_what_a_bmc_says_that_it_took_and_shows_nowhere_asks_for_no_reset(tmp_pa
         assert report.stand is SettingStatus.REFUSED
         assert report.message.startswith("the BMC answered that it took SRIOVEnable 'Enabled', MaxPayload 512, and")
         assert (report.since, node.tried()) == (None, None)
+
+
+def test_a_stay_with_as_many_resets_as_there_may_be_sends_nothing_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with a_node(tmp_path) as node:
+        node.boot(node.set({"SRIOVEnable": "Enabled"}))
+        tried = node.tried()
+        assert tried is not None
+        monkeypatch.setattr(Store, "bios_try", lambda *_: replace(tried, resets=MOST_RESETS))
+        report = node.set()
+        assert report.stand is SettingStatus.FAILED, report.message
+        assert "not sent, because the host was to be reset 3 times" in report.message
+        assert len(node.bmc.events("bios_set")) == len(node.bmc.events("host_reset")) == 1
 
 
 def test_a_dell_takes_both_in_one_job(tmp_path: Path) -> None:
