@@ -137,6 +137,9 @@ class ActionModule(ActionBase):
                     raise AnsibleActionFail(f"redfish_power: {why}")
                 if sent and not self._task.check_mode:
                     wanted = self._wanted(bmc, store, configured, target, variables) if store and served else None
+                    bmc.can_boot_once(
+                        *(wanted.source if wanted else (target, "")), proof=bool(wanted and wanted.proof)
+                    )
                     name, run = str(variables["inventory_hostname"]), self._fence(variables)
                     with power_guard.power(store, name, url, run) as alive:
                         boot = self._send(bmc, store, Order(sent, target, wanted, alive), variables) or boot

@@ -55,7 +55,9 @@ class Bios:
         where, jobs = self._jobs()
         if jobs is None:
             return Queue()
-        return Queue(needed=True, jobs=bios_jobs.read(self._at.all(jobs).values(), where))
+        found = self._at.newest(jobs, bios_jobs.NEWEST)
+        bodies = [body or self._at.find(uri) or {} for uri, body in found.items()]
+        return Queue(needed=True, jobs=bios_jobs.read(bodies, where))
 
     def commit(self) -> tuple[str, Body]:
         """Return what `make_job` sends, and where to.

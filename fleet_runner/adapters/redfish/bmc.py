@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import NamedTuple, Self
 
 from fleet_runner.adapters.redfish.banks import told_apart
-from fleet_runner.adapters.redfish.boot import boot_once
+from fleet_runner.adapters.redfish.boot import boot_once, possible
 from fleet_runner.adapters.redfish.bulk import gather
 from fleet_runner.adapters.redfish.credential_breaker import Breaker
 from fleet_runner.adapters.redfish.exchange import DroppedError, Limits, Reply
@@ -129,11 +129,22 @@ class Bmc:
         `http_uri` is what a UEFI HTTP boot loads; without one, what a DHCP server says.
 
         Raises:
-            BmcError: it cannot, does not take it, or does not show that it took it.
+            BmcError: it cannot, does not take it, or shows something else.
         """
         self._wire.begin()
         system = self.computer()
         boot_once(self.resources, (system.uri, system.body), (target, http_uri))
+
+    def can_boot_once(self, target: str, http_uri: str = "", *, proof: bool = False) -> None:
+        """Make sure that `boot_once` has a way, where there is a target; with `proof` the address will hold a secret.
+
+        Raises:
+            BmcError: it has none.
+        """
+        if target:
+            self._wire.begin()
+            system = self.computer()
+            possible(self.resources, (system.uri, system.body), (target, http_uri), proof=proof)
 
     def last_reset_age(self) -> float | None:
         """Return the seconds since the last reset by the BMC's own clock, None where it does not know."""

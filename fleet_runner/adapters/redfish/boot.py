@@ -1,20 +1,30 @@
 """The next boot of a computer, from where it is told: asked for as its BMC's maker wants it, then read again."""
 
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from fleet_runner.adapters.redfish.resources import Body, Resources
+from fleet_runner.adapters.redfish.wire import ROOT
 from fleet_runner.core.base.errors import BmcError, BmcRefused
-from fleet_runner.core.base.fields import shown
 from fleet_runner.core.boot import override
-from fleet_runner.core.boot.override import MODE, Seen, Step
+from fleet_runner.core.boot.override import Seen, Step
 
 LOOKS = 3
 """Looks at what a BMC shows until it counts as not taken."""
 
 PAUSE = 1.0
+
+
+def possible(at: Resources, system: tuple[str, Body], source: tuple[str, str], *, proof: bool = False) -> None:
+    """Make sure that `boot_once` has a way, before anything is done to the node; with `proof` the address is secret.
+
+    Raises:
+        BmcError: it has none.
+    """
+    _planned(at, system, source, proof=proof)
 
 
 def boot_once(
@@ -23,30 +33,28 @@ def boot_once(
     """Let only the next boot start from a source: a target, and what is loaded over HTTP ("" for what DHCP says).
 
     Raises:
-        BmcError: it cannot, does not take it, or does not show that it took it.
+        BmcError: it cannot, does not take it, or shows something else.
     """
-    uri = at.link(system[1], "@Redfish.Settings", "SettingsObject") or system[0]
-    seen = _seen(at, uri, system[1], source[0])
-    found = override.plan(*source, seen)
-    if found.why:
-        raise BmcError(f"{at.wire.url}: {uri} {found.why}")
-    *before, last = found.steps
+    seen, (*before, last) = _planned(at, system, source)
+    uri = _place(at, system)
     for step in before:
         at.patch(uri, {"Boot": dict(step)}, "the device of the next boot")
-    ask = _Ask(at, uri, f"the boot override {source[0]}", seen, pause)
+    ask = _Ask(at, (uri, system[0]), f"the boot override {source[0]}", seen, pause)
     error = ask.once(last)
-    if error is not None and MODE in str(error):
-        error = ask.once(override.otherwise(last, seen.boot))
+    if error is not None and (other := override.otherwise(last, seen.boot)):
+        again = ask.once(other)
+        error = error if isinstance(again, BmcRefused) else again
     if error is not None:
-        raise error
+        ask.take_back()
+        raise type(error)(f"{error}{ask.left_off()}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Ask:
-    """Where it is asked for, what it is called, and what the BMC showed before."""
+    """Where it is asked for and shown, what it is called, and what the BMC showed before."""
 
     at: Resources
-    uri: str
+    places: tuple[str, str]
     what: str
     seen: Seen
     pause: Callable[[float], None]
@@ -54,10 +62,11 @@ class _Ask:
     def once(self, step: Step) -> BmcError | None:
         """Send a step and look whether it is there; return what went wrong."""
         try:
-            self.at.patch(self.uri, {"Boot": dict(step)}, self.what)
+            self.at.patch(self.places[0], {"Boot": dict(step)}, self.what)
         except BmcRefused as error:
             # A 13th generation Dell refuses what it nevertheless did (ansible-collections/community.general 5091).
-            return error if override.ADDRESS in step or self._differs(step) else None
+            done = override.ADDRESS not in step and any(override.stands(step, boot) for boot in self._shown())
+            return None if done and not self._differs(step) else error
         odd = self._differs(step)
         for _ in range(LOOKS - 1):
             if not odd:
@@ -71,24 +80,61 @@ class _Ask:
             "look at its boot settings, or boot from another source"
         )
 
+    def take_back(self) -> None:
+        """Take back what a BMC made of a step that was good for one boot, where it made it good for all."""
+        with contextlib.suppress(BmcError):
+            if override.lasts(self.seen.boot, _boot(self.at, self.places[0])):
+                self.at.patch(self.places[0], {"Boot": dict(override.NO_OVERRIDE)}, "no boot override")
+
+    def left_off(self) -> str:
+        """Say that the node is off, which nobody switches on after this; "" where it is not, or nobody knows."""
+        with contextlib.suppress(BmcError):
+            if (self.at.find(self.places[1]) or {}).get("PowerState") == "Off":
+                return "; the node is left switched off"
+        return ""
+
     def _differs(self, step: Step) -> str:
-        """Say what the BMC shows that was not asked for, also of the boot mode; "" where that is all well."""
-        boot, before = _boot(self.at, self.uri), self.seen.boot.get(MODE)
-        fallen = (
-            MODE not in step and step[override.TARGET] != override.NOWHERE and before and boot.get(MODE) != before
-        )
-        return override.held(step, boot) or (f"{MODE} {shown(boot.get(MODE))}" if fallen else "")
+        """Say what the BMC shows that was not asked for; "" where one of the places shows it as it should be."""
+        odd = [override.held(step, boot, self.seen.boot) for boot in self._shown()]
+        return "" if "" in odd else odd[0]
+
+    def _shown(self) -> list[dict[str, Any]]:
+        return [_boot(self.at, uri) for uri in dict.fromkeys(self.places)]
+
+
+def _planned(
+    at: Resources, system: tuple[str, Body], source: tuple[str, str], *, proof: bool = False
+) -> tuple[Seen, tuple[Step, ...]]:
+    uri = _place(at, system)
+    seen = _seen(at, uri, system[1], source[0])
+    found = override.plan(*source, seen, proof=proof)
+    if found.why:
+        raise BmcError(f"{at.wire.url}: {uri} {found.why}")
+    return seen, found.steps
+
+
+def _place(at: Resources, system: tuple[str, Body]) -> str:
+    """Return where it is asked for: at the system's settings object, where it has one."""
+    return at.link(system[1], "@Redfish.Settings", "SettingsObject") or system[0]
 
 
 def _seen(at: Resources, uri: str, system: Body, target: str) -> Seen:
     boot = _boot(at, uri)
     if target != override.HTTP:
         return Seen(boot)
-    bios = (at.find(at.link(system, "Bios")) or {}) if override.ADDRESS not in boot else {}
-    attributes = bios.get("Attributes")
     allowed = boot.get(f"{override.TARGET}{override.ALLOWED}")
     paths = _paths(at, system) if isinstance(allowed, list) and target not in allowed else ()
-    return Seen(boot, paths, attributes if isinstance(attributes, dict) else {})
+    return Seen(boot, paths, _bios(at, system))
+
+
+def _bios(at: Resources, system: Body) -> dict[str, Any]:
+    """Return the BIOS settings of a Dell; none of any other maker's, nor where they cannot be read now."""
+    with contextlib.suppress(BmcError):
+        makers = system.get("Manufacturer"), at.get(ROOT).get("Vendor")
+        if any(str(maker).lower().startswith("dell") for maker in makers):
+            found = (at.find(at.link(system, "Bios")) or {}).get("Attributes")
+            return found if isinstance(found, dict) else {}
+    return {}
 
 
 def _paths(at: Resources, system: Body) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ A pattern begins with the URI of a collection, and each word after it goes on fr
     *              each member of a collection
     *=SEL,EventLog those members whose URI ends with one of the names
     *!HGX_*        all members but those whose URI ends like this
+    *-20           the last 20 members, or more where the BMC shows all of them at once
     Thermal        the resource that a link of this name leads to
     Sensors!Thermal the same, of those resources alone that have no link named Thermal
 """
@@ -65,6 +66,12 @@ class Gathering:
             link = self._resources.link(body, *name.split(":"))
             if link is not None and not (unless and self._resources.link(body, unless)):
                 yield link
+            return
+        if word.startswith("*-"):
+            for own, whole in self._resources.newest(uri, int(word[2:])).items():
+                if whole is not None:
+                    self._known.setdefault(own, whole)
+                yield own
             return
         for member in self._members(uri, body):
             if chosen(member.rpartition("/")[2], word):

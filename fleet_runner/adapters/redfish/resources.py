@@ -68,6 +68,16 @@ class Resources:
         known = dict.fromkeys(self.members(collection)) if found is None else found
         return {uri: body or self.get(uri) for uri, body in known.items()}
 
+    def newest(self, collection: str, most: int) -> dict[str, Body | None]:
+        """Return {URI: body} of a collection's members, where the BMC shows all at once; else its last ones, unread.
+
+        New members stand at the end, as a queue's do.
+        """
+        found = self._expanded(collection)
+        if found is None or None in found.values():
+            return dict.fromkeys(list(found or self.members(collection))[-most:])
+        return found
+
     def _expanded(self, collection: str) -> dict[str, Body | None] | None:
         """Return {URI: body} of a collection's members, None for one that came as a link alone.
 
@@ -158,7 +168,10 @@ class Resources:
         """Return an answer that says that the BMC did something, or began to; raise any other."""
         if reply.status not in DONE:
             kind = BmcRefused if refuses(reply) else BmcError
-            raise kind(f"{self.wire.url} answered {reply.status} to {what}: {_elsewhere(reply) or words(reply.body)}")
+            why = f"{self.wire.url} answered {reply.status} to {what}: {_elsewhere(reply) or words(reply.body)}"
+            error = kind(why)
+            error.status = reply.status
+            raise error
         return reply
 
     def _patch(self, uri: str, change: Body, *, strong: bool) -> Reply:

@@ -49,7 +49,9 @@ class EvidenceError(FleetError):
 
 
 class BmcError(FleetError):
-    """A BMC did not answer, or answered with something that is not Redfish."""
+    """A BMC did not answer, or answered with something that is not Redfish; `status` is that of its answer."""
+
+    status: int | None = None
 
 
 class BmcRefused(BmcError):  # noqa: N818  it is an answer, and not always an error

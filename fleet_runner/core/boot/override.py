@@ -14,8 +14,8 @@ ALLOWED = "@Redfish.AllowableValues"
 HTTP, UEFI_TARGET, NOWHERE = "UefiHttp", "UefiTarget", "None"
 UEFI = "UEFI"
 
-DELL_HTTP, DELL_ADDRESS = "HttpDev1EnDis", "HttpDev1Uri"
-"""BIOS settings of a Dell: the only place where it takes what to load over HTTP (dsx-ai-factory/libredfish 75)."""
+DELL_DEVICES = tuple(f"HttpDev{number}" for number in range(1, 5))
+"""Of a Dell's BIOS settings: the only place where it takes what to load over HTTP (dsx-ai-factory/libredfish 75)."""
 
 HTTP_PATH = "/Uri("
 """In the UEFI device path of what boots over HTTP (UEFI specification, 10.3.4.23)."""
@@ -23,6 +23,8 @@ HTTP_PATH = "/Uri("
 MOST_PATHS = 256
 
 Step = Mapping[str, Any]
+
+NO_OVERRIDE: Step = {ENABLED: "Disabled", TARGET: NOWHERE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +44,16 @@ class Override:
     why: str = ""
 
 
-def plan(target: str, http_uri: str, seen: Seen) -> Override:
-    """Return how the next boot alone is had from a target (Pxe, UefiHttp); "None" takes such a request back."""
+def plan(target: str, http_uri: str, seen: Seen, *, proof: bool = False) -> Override:
+    """Return how the next boot alone is had from a target (Pxe, UefiHttp); "None" takes such a request back.
+
+    With `proof` the address holds a secret that is new for each boot.
+    """
     allowed = seen.boot.get(f"{TARGET}{ALLOWED}")
     possible = [str(each) for each in allowed] if isinstance(allowed, list) else [target]
-    if target == HTTP and DELL_HTTP in seen.bios:
+    if target == HTTP and any(f"{device}EnDis" in seen.bios for device in DELL_DEVICES):
+        if proof:
+            return Override(why="is a Dell's, and a Dell cannot carry the proof: use boot_proof none, or pxe")
         return _dell(http_uri, seen, possible)
     if target in possible:
         return Override((_step(target, http_uri, seen.boot),))
@@ -55,26 +62,44 @@ def plan(target: str, http_uri: str, seen: Seen) -> Override:
     return _impossible(target, possible)
 
 
-def held(step: Step, boot: Mapping[str, Any]) -> str:
-    """Say what a BMC shows instead of what it was sent; "" where it shows that."""
+def held(step: Step, boot: Mapping[str, Any], before: Mapping[str, Any]) -> str:
+    """Say what a BMC shows that contradicts what it was sent; "" where nothing does. `before` is what it showed then.
+
+    What it does not show contradicts nothing. It fell to another boot mode only where it was in UEFI's.
+    """
     if step[TARGET] == NOWHERE:
         undone = boot.get(ENABLED) in (None, "Disabled") or boot.get(TARGET) in (None, NOWHERE)
         return "" if undone else _told(boot, (ENABLED, TARGET))
     names = [name for name in (ENABLED, TARGET, DEVICE, MODE) if name in step]
+    wanted = {name: step[name] for name in names}
+    if before.get(MODE) == UEFI and boot.get(MODE) not in (None, UEFI):
+        wanted[MODE] = UEFI
     if step.get(ADDRESS) and boot.get(ADDRESS) and boot[ADDRESS] != step[ADDRESS]:
         return f"another {ADDRESS}"
-    return "" if all(boot.get(name) == step[name] for name in names) else _told(boot, names)
+    return _told(boot, wanted) if any(boot.get(name) not in (None, wanted[name]) for name in wanted) else ""
 
 
-def otherwise(step: Step, boot: Mapping[str, Any]) -> Step:
-    """Return a step with the boot mode where it had none, and without one where it had.
+def stands(step: Step, boot: Mapping[str, Any]) -> bool:
+    """Say whether a BMC shows that it took a step."""
+    return step[TARGET] == NOWHERE or all(boot.get(name) == step[name] for name in (ENABLED, TARGET))
+
+
+def lasts(before: Mapping[str, Any], boot: Mapping[str, Any]) -> bool:
+    """Say whether a BMC made a request that is good for all boots of one for the next; a person's own is not ours."""
+    names = (ENABLED, TARGET)
+    return boot.get(ENABLED) == "Continuous" and any(boot.get(name) != before.get(name) for name in names)
+
+
+def otherwise(step: Step, boot: Mapping[str, Any]) -> Step | None:
+    """Return a step without a boot mode where it had one, else with UEFI's where that was shown before; None if not.
 
     Some BMCs want it in every request (ansible-collections/community.general 11542), some fall back to another one
-    without it (DMTF/Redfishtool 106), and some refuse it (community.general 3509, HPE's).
+    without it (DMTF/Redfishtool 106) or drop the request (bmc-toolbox/bmclib 459), and some refuse it
+    (community.general 3509, HPE's). No other mode is ever sent.
     """
     if MODE in step:
         return {name: value for name, value in step.items() if name != MODE}
-    return {**step, MODE: boot.get(MODE) or UEFI}
+    return {**step, MODE: UEFI} if boot.get(MODE) == UEFI and step[TARGET] != NOWHERE else None
 
 
 def _step(target: str, http_uri: str, boot: Mapping[str, Any]) -> Step:
@@ -89,18 +114,25 @@ def _step(target: str, http_uri: str, boot: Mapping[str, Any]) -> Step:
 
 
 def _dell(http_uri: str, seen: Seen, possible: Sequence[str]) -> Override:
-    state = seen.bios.get(DELL_HTTP)
-    if state != "Enabled":
+    able = [device for device in DELL_DEVICES if seen.bios.get(f"{device}EnDis") == "Enabled"]
+    if not able:
+        first = f"{DELL_DEVICES[0]}EnDis"
         return Override(
-            why=f"a boot over HTTP needs the BIOS setting {DELL_HTTP} 'Enabled', found {shown(state)};"
-            " set it, and HttpDev1Interface, in the profile's bios"
+            why=f"a boot over HTTP needs the BIOS setting {first} 'Enabled', found {shown(seen.bios.get(first))};"
+            f" set it, and {DELL_DEVICES[0]}Interface, in the profile's bios"
         )
-    if http_uri and seen.bios.get(DELL_ADDRESS) != http_uri:
+    if http_uri and not any(_loads(device, http_uri, seen.bios) for device in able):
         return Override(
-            why=f"the BIOS setting {DELL_ADDRESS} is not the address that this boot is to load, and a Dell takes no"
+            why=f"the BIOS setting {able[0]}Uri is not the address that this boot is to load, and a Dell takes no"
             " other; set it in the profile's bios, or boot with pxe"
         )
     return Override((_step(HTTP, "", seen.boot),)) if HTTP in possible else _impossible(HTTP, possible)
+
+
+def _loads(device: str, http_uri: str, bios: Mapping[str, Any]) -> bool:
+    """Say whether a Dell's HTTP device loads an address: it is set there, or the DHCP server says what to load."""
+    address = bios.get(f"{device}Uri")
+    return address == http_uri or (not address and bios.get(f"{device}DhcpEnDis") == "Enabled")
 
 
 def _by_device(http_uri: str, seen: Seen) -> Override:

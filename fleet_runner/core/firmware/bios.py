@@ -90,13 +90,14 @@ def plan(wanted: Mapping[str, Value], seen: Seen) -> Plan:
         for name, value in wanted.items()
         if not same(seen.attributes.get(name), value)
     }
-    then = {**seen.attributes, **seen.pending, **wanted}
+    shown_then = {**seen.attributes, **seen.pending}
+    then = shown_then | {name: value for name, value in wanted.items() if not same(shown_then.get(name), value)}
     changes: dict[str, Value] = {}
     waiting: dict[str, Any] = {}
     settled: list[str] = []
     refused: list[str] = []
     for name, value in wanted.items():
-        future = seen.pending.get(name, seen.attributes.get(name))
+        future = shown_then.get(name)
         if same(future, value):
             if name in wrong:
                 waiting[name] = future
@@ -112,8 +113,7 @@ def plan(wanted: Mapping[str, Value], seen: Seen) -> Plan:
     then |= changes
     locks = {name: why for name in changes if (why := locked(name, seen.dependencies, then))}
     refused += [f"{name}: {why}" for name, why in locks.items()]
-    others = {name: value for name, value in wanted.items() if name not in locks}
-    refused += filter(None, (_made_otherwise(name, value, seen, then) for name, value in others.items()))
+    refused += filter(None, (_made_otherwise(name, wanted, seen, then) for name in wanted if name not in locks))
     later = tuple(name for name in changes if locked(name, seen.dependencies, seen.attributes))
     notes = _others(wanted, seen.pending)
     return Plan(changes, waiting, tuple(settled), wrong, tuple(refused), notes, seen.said, later)
@@ -141,12 +141,16 @@ def _row(name: str, seen: Seen, then: Mapping[str, Any]) -> Row | None:
     return row if row is None or not others else {**row, "ReadOnly": False}
 
 
-def _made_otherwise(name: str, value: Value, seen: Seen, then: Mapping[str, Any]) -> str:
-    """Say which setting makes another value of one; "" where none does, or where the BMC itself shows otherwise."""
-    made, why = forced(name, seen.dependencies, then)
+def _made_otherwise(name: str, wanted: Mapping[str, Value], seen: Seen, then: Mapping[str, Any]) -> str:
+    """Say which other setting of a profile makes another value of one; "" where none does.
+
+    Nor where the BMC itself shows otherwise.
+    """
+    value = wanted[name]
+    made, why = forced(name, seen.dependencies, then, wanted)
     if not why or same(made, value) or str(made) == str(value):
         return ""
-    already, _ = forced(name, seen.dependencies, seen.attributes)
+    already, _ = forced(name, seen.dependencies, seen.attributes, wanted)
     if already == made and not same(seen.attributes.get(name), made):
         return ""
     return f"{name}: found {shown(value)}, but {why}, which makes it {shown(made)}; correct one of them"

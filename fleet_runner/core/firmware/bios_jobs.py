@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from fleet_runner.core.base.printable import printable
@@ -20,15 +21,19 @@ LONGEST = 200
 
 MOST_JOBS = 1024
 
+NEWEST = 20
+"""Jobs that are read one by one, from the end of a queue: an iDRAC keeps hundreds that are over."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job for BIOS settings; `percent` is None where the BMC does not tell."""
+    """A job for BIOS settings; `percent` and `ended` (epoch seconds) are None where the BMC does not tell."""
 
     id: str
     state: str
     message: str = ""
     percent: float | None = None
+    ended: float | None = None
 
     @property
     def told(self) -> str:
@@ -60,10 +65,15 @@ class Queue:
         return self.needed and self.running is None and self.scheduled is None
 
     @property
+    def failed(self) -> Job | None:
+        """Return the newest job, if it failed."""
+        newest = max(self.jobs, key=lambda job: (len(job.id), job.id), default=None)
+        return newest if newest is not None and newest.state in FAILED else None
+
+    @property
     def failure(self) -> str:
         """Say what became of the newest job, if it failed; "" if not."""
-        newest = max(self.jobs, key=lambda job: (len(job.id), job.id), default=None)
-        return f"{newest.told}: {newest.message}" if newest is not None and newest.state in FAILED else ""
+        return f"{self.failed.told}: {self.failed.message}" if self.failed else ""
 
 
 def read(bodies: Iterable[Mapping[str, Any]], settings: str = "") -> tuple[Job, ...]:
@@ -75,8 +85,18 @@ def read(bodies: Iterable[Mapping[str, Any]], settings: str = "") -> tuple[Job, 
             continue
         name, state = _text(body.get("Id")), _text(body.get("JobState"))
         if name and state and len(found) < MOST_JOBS:
-            found.append(Job(name, state, _text(body.get("Message")), number(body.get("PercentComplete"))))
+            far = number(body.get("PercentComplete"))
+            found.append(Job(name, state, _text(body.get("Message")), far, _ended(body)))
     return tuple(found)
+
+
+def _ended(body: Mapping[str, Any]) -> float | None:
+    """Return when a job ended; an iDRAC's own time, without an offset, may be of any zone."""
+    try:
+        found = datetime.fromisoformat(str(body.get("EndTime") or body.get("CompletionTime")))
+    except ValueError:
+        return None
+    return found.timestamp() if found.tzinfo is not None else None
 
 
 def _text(found: object) -> str:

@@ -1,6 +1,6 @@
 """BIOS settings that others lock: the dependencies of a BMC's attribute registry (DSP0268, AttributeRegistry)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fleet_runner.core.base.fields import shown
@@ -27,8 +27,11 @@ def locked(name: str, dependencies: Sequence[Row], values: Mapping[str, Any]) ->
             locks.pop(lock, None)
             if _is_true(found.get("MapToValue")):
                 locks[lock] = met
-    return next((f"found it {LOCKS[lock]} while {met.why}, expected a setting that can be changed; {met.advice}"
-                 for lock, met in locks.items()), "")  # fmt: skip
+    lock, met = next(iter(locks.items()), ("", None))
+    if met is None:
+        return ""
+    why = f"found it {LOCKS[lock]} while {met.why}, expected a setting that can be changed"
+    return f"{why}; {met.advice}, or take {name} out of the profile"
 
 
 def freed(name: str, dependencies: Sequence[Row], values: Mapping[str, Any]) -> bool:
@@ -47,11 +50,18 @@ def freed(name: str, dependencies: Sequence[Row], values: Mapping[str, Any]) -> 
     return kept is False
 
 
-def forced(name: str, dependencies: Sequence[Row], values: Mapping[str, Any]) -> tuple[Any, str]:
-    """Return what other settings make of one, and which do, if `values` are in force; (None, "") where none does."""
+def forced(
+    name: str, dependencies: Sequence[Row], values: Mapping[str, Any], among: Collection[str]
+) -> tuple[Any, str]:
+    """Return what other settings make of one, and which do, if `values` are in force; (None, "") where none does.
+
+    Only conditions about settings of `among` count. One that names the setting itself is left out: an HPE's registry
+    says so of serial ports that trade places.
+    """
     made: tuple[Any, str] = None, ""
     for found in _maps(name, dependencies):
         known = found.get("MapToProperty") == "CurrentValue" and isinstance(found.get("MapToValue"), bool | int | str)
+        known = known and _named(found.get("MapFrom")) <= set(among) - {name}
         if known and (met := _holds(found.get("MapFrom"), values)):
             made = found.get("MapToValue"), met.why
     return made
@@ -69,6 +79,12 @@ def _maps(name: str, dependencies: Sequence[Row]) -> Iterator[Mapping[str, Any]]
         found = each.get("Dependency")
         if each.get("Type", "Map") == "Map" and isinstance(found, Mapping) and found.get("MapToAttribute") == name:
             yield found
+
+
+def _named(terms: object) -> set[str]:
+    """Return the settings that a condition is about."""
+    listed = terms[:MOST_TERMS] if isinstance(terms, list) else []
+    return {str(term.get("MapFromAttribute")) for term in listed if isinstance(term, Mapping)}
 
 
 def _holds(terms: object, values: Mapping[str, Any]) -> _Met | None:

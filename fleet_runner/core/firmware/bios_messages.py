@@ -5,6 +5,9 @@ from typing import Any
 
 from fleet_runner.core.base.printable import printable
 
+FINE = ("Success", "SystemResetRequired")
+"""Ids that are no complaint where nothing says how grave they are: HPE's, of settings that wait."""
+
 RESULTS = ("@Redfish.Settings", "SettingsResult")
 
 LONGEST = 200
@@ -37,7 +40,7 @@ def _complaint(message: Mapping[str, Any]) -> str:
     kind, text = message.get("MessageId"), message.get("Message")
     key = kind.rpartition(".")[2] if isinstance(kind, str) else ""
     severity = message.get("MessageSeverity") or message.get("Severity")
-    if severity == "OK" or (severity is None and key.startswith("Success")):
+    if severity == "OK" or (severity is None and key.startswith(FINE)):
         return ""
     if isinstance(text, str) and text:
         return printable(text)[:LONGEST]

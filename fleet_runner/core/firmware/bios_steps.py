@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from fleet_runner.core.base.fields import shown
 from fleet_runner.core.firmware.bios import Plan, told
-from fleet_runner.core.firmware.bios_jobs import Queue
+from fleet_runner.core.firmware.bios_jobs import Job, Queue
 from fleet_runner.core.firmware.bios_messages import about
 from fleet_runner.core.firmware.bios_values import Value
 
@@ -23,7 +23,7 @@ CLOCK_SECONDS = 2.0
 class Try:
     """Settings that a BMC took, in a node's present stay. Times are epoch seconds.
 
-    `at` is when it took the newest; `resets` counts the resets of the host that were asked for since then, and
+    `at` is when it took the newest; `resets` counts the resets of the host that were asked for in the stay, and
     `reset_from` is the moment from which the newest of them counts.
     """
 
@@ -99,10 +99,10 @@ def decide(plan: Plan, tried: Try | None, clock: Clock, queue: Queue = NO_JOBS) 
 
     A job that is at work comes before all: an iDRAC shows settings as in force before it has applied them.
     """
-    if plan.refused:
-        return Refused("; ".join(plan.refused))
     if queue.running:
         return Wait(f"{queue.running.told} is at the BIOS settings; they are compared again once it has ended")
+    if plan.refused:
+        return Refused("; ".join(plan.refused))
     if not plan.changes and not plan.waiting:
         return Settled()
     if queue.scheduled and plan.changes and not _ours(plan, tried):
@@ -110,6 +110,8 @@ def decide(plan: Plan, tried: Try | None, clock: Clock, queue: Queue = NO_JOBS) 
             f"{told(plan.changes)}: not sent, because {queue.scheduled.told} waits for a reset of the host, and the"
             " BMC takes no other settings until then; reset the host, or delete that job if nobody needs it"
         )
+    if tried and (ours := _of_failed_job(plan, tried, clock, queue)):
+        return Lost(_not_kept(plan, ours, queue.failure))
     turn = _next(plan, tried, clock, queue)
     return Commit(turn.noted) if isinstance(turn, Reset) and queue.lacking and not _in_boot(tried, clock) else turn
 
@@ -130,11 +132,14 @@ def first(plan: Plan) -> Plan:
     return replace(plan, changes={name: value for name, value in plan.changes.items() if name not in plan.later})
 
 
-def noted(plan: Plan, tried: Try | None, now: float) -> Try:
-    """Return the try that is written down once a BMC has taken the plan's changes."""
+def noted(plan: Plan, tried: Try | None, clock: Clock) -> Try:
+    """Return the try that is written down once a BMC has taken the plan's changes.
+
+    A reset that was asked for and surely not done is the one that is asked for now.
+    """
     before = tried.attributes if tried else {}
-    again = tried is not None and all(_was(tried, name, value) for name, value in plan.changes.items())
-    return Try({**before, **plan.waiting, **plan.changes}, now, tried.resets + 1 if tried and again else 1, now)
+    resets = tried.resets + _reset_since(tried.reset_from, clock) if tried else 1
+    return Try({**before, **plan.waiting, **plan.changes}, clock.now, resets, clock.now)
 
 
 def _next(plan: Plan, tried: Try | None, clock: Clock, queue: Queue) -> Turn:
@@ -145,8 +150,13 @@ def _next(plan: Plan, tried: Try | None, clock: Clock, queue: Queue) -> Turn:
         return Reset(tried)
     lost = [name for name, value in plan.changes.items() if name in plan.wrong and _was(tried, name, value)]
     if lost and _spent(tried, clock):
-        return Lost(_not_kept(plan, lost, queue))
-    return Set(plan.changes) if _sendable(plan) and not queue.scheduled else _again(plan, tried, clock)
+        return Lost(_not_kept(plan, lost, about(lost[0], plan.said) or queue.failure))
+    if not _sendable(plan) or queue.scheduled:
+        return _again(plan, tried, clock, queue)
+    if tried.resets >= MOST_RESETS and _reset_since(tried.reset_from, clock):
+        why = f"the host was to be reset {tried.resets} times for BIOS settings since it is in this state"
+        return Lost(f"{told(plan.changes)}: not sent, because {why}")
+    return Set(plan.changes)
 
 
 def _sendable(plan: Plan) -> bool:
@@ -163,12 +173,18 @@ def _in_boot(tried: Try | None, clock: Clock) -> bool:
     return tried is not None and _booting(tried, clock)
 
 
-def _again(plan: Plan, tried: Try, clock: Clock) -> Turn:
-    """Ask for a reset where everything waits for one: for the one that was asked for, until it is surely over."""
+def _again(plan: Plan, tried: Try, clock: Clock, queue: Queue) -> Turn:
+    """Ask for a reset where everything waits for one: for the one that was asked for, until it is surely over.
+
+    A job that stayed scheduled over a reset waits for something else, such as a maintenance window.
+    """
     known = clock.host_reset_at is not None
     done = known and _reset_since(tried.reset_from, clock)
     if known and not done:
         return Reset(tried)
+    if known and (job := queue.scheduled):
+        why = f"{job.told} was not carried out at the reset of the host"
+        return Lost(f"{told(plan.waiting)} still waits: {why}{job.message and f'; it says: {job.message}'}")
     if tried.resets >= MOST_RESETS:
         return Lost(f"{told(plan.waiting)} still waits, although the host was to be reset {tried.resets} times")
     return Reset(replace(tried, resets=tried.resets + 1, reset_from=clock.now if done else tried.reset_from))
@@ -177,6 +193,21 @@ def _again(plan: Plan, tried: Try, clock: Clock) -> Turn:
 def _spent(tried: Try, clock: Clock) -> bool:
     """Say whether what is not in force had its reset; a BMC that does not tell of resets is asked a few times."""
     return _reset_since(tried.at, clock) and (clock.host_reset_at is not None or tried.resets >= MOST_RESETS)
+
+
+def _of_failed_job(plan: Plan, tried: Try, clock: Clock, queue: Queue) -> list[str]:
+    """Return what was tried and is not in force because its job failed."""
+    if queue.failed is None or queue.scheduled or not _ended_since(queue.failed, tried, clock):
+        return []
+    everything = {**plan.changes, **plan.waiting}
+    return [name for name, value in everything.items() if name in plan.wrong and _was(tried, name, value)]
+
+
+def _ended_since(job: Job, tried: Try, clock: Clock) -> bool:
+    """Say whether a job ended after the try; without its time, whether the host that carries jobs out was reset."""
+    if job.ended is not None:
+        return job.ended > tried.at - CLOCK_SECONDS
+    return clock.host_reset_at is not None and _reset_since(tried.at, clock)
 
 
 def _booting(tried: Try, clock: Clock) -> bool:
@@ -195,8 +226,8 @@ def _was(tried: Try, name: str, value: Value) -> bool:
     return name in tried.attributes and tried.attributes[name] == value
 
 
-def _not_kept(plan: Plan, lost: Sequence[str], queue: Queue) -> str:
-    each = [f"{name} is {shown(plan.wrong[name])}, expected {shown(plan.changes[name])}" for name in lost]
-    said = about(lost[0], plan.said) or queue.failure
+def _not_kept(plan: Plan, lost: Sequence[str], said: str) -> str:
+    wanted = {**plan.changes, **plan.waiting}
+    each = [f"{name} is {shown(plan.wrong[name])}, expected {shown(wanted[name])}" for name in lost]
     why = f"; it says: {said}" if said else ""
     return f"{'; '.join(each)}: the BMC took it, and it is not in force after the reset{why}"

@@ -66,7 +66,7 @@ def parse(text: str, what: str) -> Report:
             since=number(raw["since"]),
             notes=tuple(map(str, raw["notes"])),
             changed=bool(raw["changed"]),
-            later=tuple(map(str, raw["later"])),
+            later=tuple(map(str, raw.get("later", ()))),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise EvidenceError(f"{what}: {json.dumps(raw):.60} is no report of BIOS settings ({error!r:.80})") from error

@@ -49,6 +49,11 @@ class BootToArm(NamedTuple):
     loader: str
     proof: bool
 
+    @property
+    def source(self) -> tuple[str, str]:
+        """The target that a BMC is told, and the address without a nonce, if any."""
+        return self.target, f"{self.loaders}/{self.loader}" if self.target == HTTP else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Armed:

@@ -1,6 +1,6 @@
 """The next boot alone from the network, as each maker's BMC takes it, and read again afterwards."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 from fleet_runner.adapters.redfish import Bmc, boot
+from fleet_runner.adapters.redfish.resources import Resources
+from fleet_runner.adapters.redfish.wire import Connection
 from fleet_runner.core.base.errors import BmcError, BmcRefused
 from fleet_runner.lab.redfish import BmcBehaviour, Durations, Emulator, load
 from fleet_runner.lab.redfish.trees import OUR_OWN
 from tests.lab.redfish.talking import wait
+from tests.reconcile.firmware.driver.child import QUICK
 
 SYSTEM = "/redfish/v1/Systems/1"
 CREDENTIALS = ("admin", "secret")
@@ -60,10 +63,34 @@ def test_captured_machines_boot_once_over_http(samples: Path, name: str) -> None
 
 def test_a_captured_dell_boots_over_http_as_its_bios_says(samples: Path) -> None:
     with a_bmc(samples / "redfish" / "dell_r750.json.gz") as (served, bmc):
-        bmc.boot_once("UefiHttp")
-        with pytest.raises(BmcError, match="HttpDev1Uri is not the address"):
-            bmc.boot_once("UefiHttp", "http://10.0.0.1/loader/snponly.efi")
+        address = "http://10.0.0.1/loader/snponly.efi"
+        bmc.can_boot_once("UefiHttp", address)
+        with pytest.raises(BmcError, match="a Dell cannot carry the proof: use boot_proof none, or pxe"):
+            bmc.can_boot_once("UefiHttp", address, proof=True)
+        assert asked(served) == []
+        bmc.boot_once("UefiHttp", address)  # its HttpDev1Uri is empty: DHCP says what to load
         assert asked(served) == [{"BootSourceOverrideEnabled": "Once", "BootSourceOverrideTarget": "UefiHttp"}]
+
+
+def test_a_dell_with_another_address_in_its_bios_says_so_before_anything_is_done() -> None:
+    attributes = {"HttpDev1EnDis": "Enabled", "HttpDev1Uri": "http://10.0.0.9/other.efi"}
+    changes = {SYSTEM: {"Manufacturer": "Dell Inc."}, f"{SYSTEM}/Bios": {"Attributes": attributes}}
+    with a_bmc(changes=changes) as (served, bmc):
+        for ask in (bmc.can_boot_once, bmc.boot_once):
+            with pytest.raises(BmcError, match="HttpDev1Uri is not the address"):
+                ask("UefiHttp", "http://10.0.0.1/loader/snponly.efi")
+        assert asked(served) == []
+        bmc.can_boot_once("Pxe")
+        bmc.can_boot_once("")
+
+
+@pytest.mark.parametrize("status", [403, 503])
+@pytest.mark.parametrize("maker", ["Dell Inc.", "Other"])
+def test_bios_settings_that_cannot_be_read_keep_no_boot_over_http_away(status: int, maker: str) -> None:
+    rule = {"when": {"event": "request", "uri": f"{SYSTEM}/Bios"}, "what": {"answer": {"status": status}}}
+    with a_bmc(rules=[rule], changes={SYSTEM: {"Manufacturer": maker}}) as (served, bmc):
+        bmc.boot_once("UefiHttp")
+        assert len(asked(served)) == 1
 
 
 def test_a_bmc_that_boots_over_http_by_a_device_gets_its_path_first() -> None:
@@ -109,6 +136,8 @@ def test_a_bmc_that_forgets_it_while_the_host_is_off_is_told_and_nothing_is_swit
         )
         with pytest.raises(BmcError, match=why):
             bmc.boot_once("Pxe")
+        with pytest.raises(BmcError, match=r"; the node is left switched off$"):
+            bmc.boot_once("Pxe")
         assert served.events("host_reset") == []
 
 
@@ -127,3 +156,77 @@ def test_what_a_bmc_refuses_although_it_did_it_counts_as_done() -> None:
         bmc.boot_once("Pxe")
         bmc.boot_once("Pxe")
         assert len(asked(served)) == 1
+
+
+UEFI = {"BootSourceOverrideMode": "UEFI"}
+ONCE = {"BootSourceOverrideEnabled": "Once", "BootSourceOverrideTarget": "Pxe"}
+NONE = {"BootSourceOverrideEnabled": "Disabled", "BootSourceOverrideTarget": "None"}
+ALWAYS = {"BootSourceOverrideEnabled": "Continuous", "BootSourceOverrideTarget": "Pxe"}
+
+
+class Odd(Resources):
+    """A BMC that takes everything and makes of it what a test says, at one place or another."""
+
+    def __init__(
+        self, shown: dict[str, dict[str, Any]], makes: Callable[[Mapping[str, Any]], dict[str, Any]]
+    ) -> None:
+        super().__init__(Connection("http://127.0.0.1:1", CREDENTIALS, verify=False, limits=QUICK))
+        self.bodies: dict[str, dict[str, Any]] = {uri: {"Boot": {**UEFI, **body}} for uri, body in shown.items()}
+        self.makes = makes
+        self.sent: list[dict[str, Any]] = []
+
+    def find(self, uri: str | None) -> dict[str, Any] | None:
+        """Return what is shown."""
+        return self.bodies.get(str(uri))
+
+    def patch(self, uri: str, change: dict[str, Any], what: str) -> Any:
+        """Take a change."""
+        assert what
+        self.sent.append(change["Boot"])
+        self.bodies[uri] = {"Boot": {**self.bodies[uri]["Boot"], **self.makes(change["Boot"])}}
+
+    def boot(self) -> None:
+        """Ask for one boot from the network; a second place is a settings object."""
+        first, *second = self.bodies
+        settings = {"@Redfish.Settings": {"SettingsObject": {"@odata.id": second[0]}}} if second else {}
+        boot.boot_once(self, (first, settings), ("Pxe", ""), lambda _: None)
+
+
+def test_a_bmc_that_drops_a_request_without_a_mode_and_leaves_its_own_is_asked_once_more() -> None:
+    """bmc-toolbox/bmclib 459: it answers 200, and shows Legacy, Disabled, and a target that does not change."""
+    legacy = {"BootSourceOverrideEnabled": "Disabled", "BootSourceOverrideMode": "Legacy"}
+    bmc = Odd({SYSTEM: NONE}, lambda step: dict(step) if UEFI.items() <= step.items() else legacy)
+    bmc.boot()
+    assert bmc.sent == [ONCE, {**ONCE, **UEFI}]
+    deaf = Odd({SYSTEM: NONE}, lambda _: legacy)
+    with pytest.raises(BmcError, match=r"and shows BootSourceOverrideEnabled 'Disabled', .* 'None', .* 'Legacy': "):
+        deaf.boot()
+    assert len(deaf.sent) == 2
+    other = Odd({SYSTEM: {**NONE, "BootSourceOverrideMode": "Legacy"}}, lambda _: legacy)
+    with pytest.raises(BmcError, match="would not come from there"):
+        other.boot()
+    assert other.sent == [ONCE], "no mode is sent to a machine that was in another one"
+
+
+def test_what_was_made_good_for_all_boots_is_taken_back() -> None:
+    bmc = Odd({SYSTEM: NONE}, lambda step: dict(step) if step["BootSourceOverrideTarget"] == "None" else ALWAYS)
+    with pytest.raises(BmcError, match="shows BootSourceOverrideEnabled 'Continuous'"):
+        bmc.boot()
+    assert bmc.bodies[SYSTEM]["Boot"] == {**NONE, **UEFI}
+    person = Odd({SYSTEM: ALWAYS}, lambda _: {})
+    with pytest.raises(BmcError, match="shows BootSourceOverrideEnabled 'Continuous'"):
+        person.boot()
+    assert person.sent == [ONCE, {**ONCE, **UEFI}], "what was so before stays"
+
+
+def test_the_settings_object_or_the_system_shows_it() -> None:
+    settings = f"{SYSTEM}/SD"
+    bmc = Odd({SYSTEM: NONE, settings: NONE}, dict)
+    bmc.boot()
+    assert bmc.sent == [ONCE]
+    bmc = Odd({SYSTEM: NONE, settings: NONE}, lambda step: bmc.bodies[SYSTEM]["Boot"].update(step) or {})
+    bmc.boot()
+    assert bmc.sent == [ONCE]
+    nothing = Odd({SYSTEM: {}}, lambda _: {})
+    nothing.boot()  # it shows no override at all, which contradicts nothing
+    assert nothing.sent == [ONCE]

@@ -91,6 +91,23 @@ def test_members_that_come_whole_are_not_asked_again() -> None:
     assert asked(tree, f"{CHASSIS}/*") == (["/2"], [""])
 
 
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("offered", [True, False])
+def test_the_last_members_of_a_queue_are_read_or_all_where_they_come_at_once(whole: bool, offered: bool) -> None:
+    """An iDRAC keeps hundreds of jobs."""
+    features = {"ProtocolFeaturesSupported": {"ExpandQuery": {"NoLinks": offered}}}
+    names = [f"{CHASSIS}/{at}" for at in range(1, 5)]
+    members = [resource(uri)[uri] if whole else {"@odata.id": uri} for uri in names]
+    tree = {"/redfish/v1": features, f"{CHASSIS}?$expand=.": {"@odata.id": CHASSIS, "Members": members}}
+    tree |= collection(CHASSIS, "1", "2", "3", "4")
+    for uri in names:
+        tree |= resource(uri)
+    found, reads = asked(tree, f"{CHASSIS}/*-2")
+    assert found == (["/1", "/2", "/3", "/4"] if whole and offered else ["/3", "/4"])
+    assert [each for each in reads if each in ("/1", "/2")] == []
+    assert [each for each in reads if each in ("/3", "/4")] == ([] if whole and offered else ["/3", "/4"])
+
+
 def test_the_pages_of_a_log_are_put_together() -> None:
     """Up to a limit, beyond which it keeps the link to what was not read."""
     pages = {

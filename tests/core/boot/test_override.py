@@ -3,10 +3,8 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from fleet_runner.core.boot.override import Override, Seen, held, otherwise, plan
+from fleet_runner.core.boot.override import Override, Seen, Step, held, lasts, otherwise, plan, stands
 
 ONCE, TARGET, MODE = "BootSourceOverrideEnabled", "BootSourceOverrideTarget", "BootSourceOverrideMode"
 DEVICE = "UefiTargetBootSourceOverride"
@@ -48,6 +46,14 @@ def test_the_mode_goes_along_where_a_boot_over_http_needs_another_that_can_be_ch
     [
         ({"HttpDev1EnDis": "Enabled"}, "", ""),
         ({"HttpDev1EnDis": "Enabled", "HttpDev1Uri": ADDRESS}, ADDRESS, ""),
+        ({"HttpDev1EnDis": "Disabled", "HttpDev3EnDis": "Enabled", "HttpDev3Uri": ADDRESS}, ADDRESS, ""),
+        ({"HttpDev1EnDis": "Disabled", "HttpDev2EnDis": "Enabled"}, "", ""),
+        ({"HttpDev1EnDis": "Enabled", "HttpDev1Uri": "", "HttpDev1DhcpEnDis": "Enabled"}, ADDRESS, ""),
+        (
+            {"HttpDev1EnDis": "Enabled", "HttpDev1Uri": "", "HttpDev1DhcpEnDis": "Disabled"},
+            ADDRESS,
+            "the BIOS setting HttpDev1Uri is not",
+        ),
         (
             {"HttpDev1EnDis": "Disabled"},
             "",
@@ -65,6 +71,14 @@ def test_a_dell_boots_over_http_as_its_bios_settings_say(bios: Any, address: str
     assert found.why.startswith(why)
     assert bool(found.why) is bool(why)
     assert found.steps == (() if why else ({ONCE: "Once", TARGET: "UefiHttp"},))
+
+
+def test_a_dell_cannot_carry_a_proof() -> None:
+    seen = Seen({}, bios={"HttpDev1EnDis": "Enabled", "HttpDev1DhcpEnDis": "Enabled"})
+    assert plan("UefiHttp", ADDRESS, seen, proof=True) == Override(
+        why="is a Dell's, and a Dell cannot carry the proof: use boot_proof none, or pxe"
+    )
+    assert plan("UefiHttp", ADDRESS, Seen({}), proof=True) == plan("UefiHttp", ADDRESS, Seen({}))
 
 
 def test_a_dell_that_cannot_boot_over_http_says_so() -> None:
@@ -97,6 +111,10 @@ def test_of_no_device_or_several_none_is_guessed(paths: tuple[str, ...], why: st
     ("step", "boot", "shown"),
     [
         ({ONCE: "Once", TARGET: "Pxe"}, {ONCE: "Once", TARGET: "Pxe", MODE: "Legacy"}, ""),
+        # What is not shown contradicts nothing.
+        ({ONCE: "Once", TARGET: "Pxe"}, {}, ""),
+        ({ONCE: "Once", TARGET: "Pxe"}, {ONCE: "Once", TARGET: None}, ""),
+        ({ONCE: "Once", TARGET: "Pxe"}, {ONCE: "Once", TARGET: "Hdd"}, f"{ONCE} 'Once', {TARGET} 'Hdd'"),
         ({ONCE: "Once", TARGET: "Pxe"}, {ONCE: "Disabled", TARGET: "None"}, f"{ONCE} 'Disabled', {TARGET} 'None'"),
         ({ONCE: "Once", TARGET: "Pxe"}, {ONCE: "Continuous", TARGET: "Pxe"}, f"{ONCE} 'Continuous', {TARGET} 'Pxe'"),
         ({ONCE: "Once", TARGET: "Pxe", MODE: "UEFI"}, {ONCE: "Once", TARGET: "Pxe", MODE: "Legacy"},
@@ -112,11 +130,49 @@ def test_of_no_device_or_several_none_is_guessed(paths: tuple[str, ...], why: st
     ],
 )  # fmt: skip
 def test_what_a_bmc_shows_instead_is_told(step: Any, boot: Any, shown: str) -> None:
-    assert held(step, boot) == shown
+    assert held(step, boot, {MODE: "Legacy"}) == shown
 
 
-@given(st.sampled_from([{}, {MODE: "UEFI"}, {MODE: "Legacy"}]), st.sampled_from([{}, {MODE: None}, {MODE: "Legacy"}]))
-def test_the_other_way_has_a_mode_where_there_was_none_and_none_where_there_was(step: Any, boot: Any) -> None:
-    other = otherwise({TARGET: "Pxe", **step}, boot)
-    assert (MODE in other) is not (MODE in step)
-    assert other.get(MODE, "UEFI") == (boot.get(MODE) or "UEFI" if not step else "UEFI")
+@pytest.mark.parametrize(("mode", "shown"), [("UEFI", ""), (None, ""), ("Legacy", f", {MODE} 'Legacy'")])
+def test_a_bmc_fell_to_another_mode_only_from_uefi(mode: str | None, shown: str) -> None:
+    boot = {ONCE: "Once", TARGET: "Pxe", MODE: mode}
+    told = shown and f"{ONCE} 'Once', {TARGET} 'Pxe'{shown}"
+    assert held({ONCE: "Once", TARGET: "Pxe"}, boot, {MODE: "UEFI"}) == told
+    for before in (None, "Legacy"):
+        assert held({ONCE: "Once", TARGET: "Pxe"}, boot, {MODE: before}) == ""
+
+
+@pytest.mark.parametrize(
+    ("target", "boot", "there"),
+    [
+        ("Pxe", {ONCE: "Once", TARGET: "Pxe"}, True),
+        ("Pxe", {ONCE: "Once"}, False),
+        ("Pxe", {ONCE: "Continuous", TARGET: "Pxe"}, False),
+        ("None", {}, True),
+    ],
+)
+def test_what_a_bmc_refused_stands_only_where_it_shows_it(target: str, boot: Step, there: object) -> None:
+    assert stands({ONCE: "Once", TARGET: target}, boot) is there
+
+
+def test_what_was_made_good_for_all_boots_is_told_from_what_was_so_before() -> None:
+    always = {ONCE: "Continuous", TARGET: "Hdd"}
+    assert lasts({ONCE: "Disabled", TARGET: "None"}, always)
+    assert lasts(always, {**always, TARGET: "Pxe"})
+    assert not lasts(always, always)
+    assert not lasts({}, {ONCE: "Once", TARGET: "Hdd"})
+
+
+@pytest.mark.parametrize(
+    ("step", "before", "other"),
+    [
+        ({TARGET: "Pxe"}, {MODE: "UEFI"}, {TARGET: "Pxe", MODE: "UEFI"}),
+        ({TARGET: "Pxe"}, {MODE: "Legacy"}, None),
+        ({TARGET: "Pxe"}, {MODE: None}, None),
+        ({TARGET: "Pxe"}, {}, None),
+        ({TARGET: "None"}, {MODE: "UEFI"}, None),
+        ({TARGET: "Pxe", MODE: "UEFI"}, {MODE: "Legacy"}, {TARGET: "Pxe"}),
+    ],
+)
+def test_the_other_way_never_has_another_mode_than_uefi(step: Step, before: Step, other: Step | None) -> None:
+    assert otherwise(step, before) == other

@@ -63,6 +63,20 @@ def test_the_newest_job_tells_why_it_failed() -> None:
     assert Queue().failure == ""
 
 
+@pytest.mark.parametrize(
+    ("said", "ended"),
+    [
+        ({"EndTime": "1970-01-01T01:00:00+01:00"}, 0.0),
+        ({"CompletionTime": "1970-01-01T00:00:07Z"}, 7.0),
+        ({"CompletionTime": "2026-01-01T00:00:00"}, None),
+        ({"EndTime": "TIME_NA"}, None),
+        ({}, None),
+    ],
+)
+def test_a_job_ended_where_its_bmc_says_when_with_an_offset(said: Any, ended: float | None) -> None:
+    assert read([job(JobState="Failed", **said)])[0].ended == ended
+
+
 def test_a_job_is_told_with_how_far_it_is_while_it_runs() -> None:
     assert Job("JID_1", "Running", "", 34.0).told == "job JID_1 (Running, 34 %)"
     assert Job("JID_1", "Running").told == "job JID_1 (Running)"

@@ -1,5 +1,8 @@
 """Settings that others lock are refused before anything is sent, with the setting that locks them."""
 
+import gzip
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,7 +31,7 @@ def lock(*terms: Any, to: str = "Version", lock: str = "Hidden", value: Any = "t
 
 
 OFF = term("Enable", "Disabled")
-ADVICE = "; set Enable otherwise, too"
+ADVICE = "; set Enable otherwise, too, or take Version out of the profile"
 
 
 @pytest.mark.parametrize("kind", LOCKS)
@@ -97,12 +100,19 @@ def test_a_locked_setting_is_refused_and_one_that_its_own_change_frees_is_not() 
     assert plan({"Version": "2"}, waiting).refused == ()
 
 
+def test_what_is_in_force_counts_as_the_bmc_writes_it() -> None:
+    """A profile may write true as a text."""
+    seen = Seen({"Enable": True, "Version": "1"}, dependencies=[lock(term("Enable", "true", "NEQ"))])
+    found = plan({"Enable": "True", "Version": "2"}, seen)
+    assert (found.refused, found.later, found.changes) == ((), (), {"Version": "2"})
+
+
 def test_the_setting_that_another_one_needs_is_named_with_its_value() -> None:
     """As a Dell's ProcPwrPerf, which only the profile Custom leaves free."""
     custom = lock(term("SysProfile", "Custom", "NEQ"), to="ProcPwrPerf", lock="ReadOnly")
     assert locked("ProcPwrPerf", [custom], {"SysProfile": "PerfOptimized"}) == (
         "found it read-only while SysProfile is 'PerfOptimized', expected a setting that can be changed; "
-        "set SysProfile to 'Custom', too"
+        "set SysProfile to 'Custom', too, or take ProcPwrPerf out of the profile"
     )
 
 
@@ -135,20 +145,28 @@ MAKES = [lock(term("Profile", "Fast"), lock="CurrentValue", value="Max"),
 
 
 def test_what_another_setting_makes_of_one_is_told() -> None:
-    assert forced("Version", MAKES, {"Profile": "Fast"}) == ("Max", "Profile is 'Fast'")
-    assert forced("Version", MAKES, {"Profile": "Odd"}) == forced("Version", MAKES, {}) == (None, "")
+    among = ["Profile", "Version"]
+    assert forced("Version", MAKES, {"Profile": "Fast"}, among) == ("Max", "Profile is 'Fast'")
+    assert forced("Version", MAKES, {"Profile": "Odd"}, among) == forced("Version", MAKES, {}, among) == (None, "")
+    assert forced("Version", MAKES, {"Profile": "Fast"}, ["Version"]) == (None, "")
+    swaps = [lock(term("Version", "A"), lock="CurrentValue", value="B"), {"Dependency": {"MapFrom": 7}}]
+    assert forced("Version", swaps, {"Version": "A"}, among) == (None, "")
+    odd = {"MapFrom": 7, "MapToAttribute": "Version", "MapToProperty": "CurrentValue", "MapToValue": "B"}
+    assert forced("Version", [{"Dependency": odd}], {}, among) == (None, "")
 
 
 @pytest.mark.parametrize(
     ("wanted", "now", "refused"),
     [
         ({"Version": "Min", "Profile": "Fast"}, {"Version": "Min", "Profile": "Custom"}, True),
-        ({"Version": "Min"}, {"Version": "Max", "Profile": "Fast"}, True),
+        ({"Version": "Min", "Profile": "Fast"}, {"Version": "Max", "Profile": "Fast"}, True),
+        # Of one alone, the BMC may know better than its registry.
+        ({"Version": "Min"}, {"Version": "Max", "Profile": "Fast"}, False),
         ({"Version": "Min", "Profile": "Custom"}, {"Version": "Max", "Profile": "Fast"}, False),
         ({"Version": "Max", "Profile": "Fast"}, {"Version": "Min", "Profile": "Custom"}, False),
         ({"Profile": "Fast"}, {"Version": "Min", "Profile": "Custom"}, False),
         # The BMC shows that it is otherwise: its registry is not believed.
-        ({"Version": "Min"}, {"Version": "Mid", "Profile": "Fast"}, False),
+        ({"Version": "Min", "Profile": "Fast"}, {"Version": "Mid", "Profile": "Fast"}, False),
     ],
 )
 def test_two_settings_of_a_profile_that_contradict_each_other_are_refused(
@@ -159,6 +177,27 @@ def test_two_settings_of_a_profile_that_contradict_each_other_are_refused(
     found = plan(wanted, Seen(now, dependencies=MAKES)).refused
     why = "Version: found 'Min', but Profile is 'Fast', which makes it 'Max'; correct one of them"
     assert found == ((why,) if refused else ())
+
+
+@pytest.mark.parametrize("name", ["dell_r750", "hpe_dl385", "nvidia_gb200", "dgx_h100"])
+def test_no_setting_of_a_captured_machine_is_refused_alone_that_its_registry_allows_and_nothing_locks(
+    samples: Path, name: str
+) -> None:
+    tree = json.loads(gzip.decompress((samples / "redfish" / f"{name}.json.gz").read_bytes()))
+    shown = (body.get("Attributes") or {} for uri, body in tree.items() if uri.lower().rstrip("/").endswith("/bios"))
+    now = max(shown, key=len)
+    entries = [body["RegistryEntries"] for body in tree.values() if isinstance(body.get("RegistryEntries"), dict)]
+    found = max(entries, key=lambda each: len({row.get("AttributeName") for row in each["Attributes"]} & now.keys()))
+    rows = {row["AttributeName"]: row for row in found["Attributes"] if row.get("AttributeName") in now}
+    dependencies = found.get("Dependencies") or []
+    taken = 0
+    for setting, row in rows.items():
+        for value in filter(None, (each.get("ValueName") for each in row.get("Value") or ())):
+            wanted = {setting: value}
+            if not plan(wanted, Seen(now, {}, rows)).refused and not locked(setting, dependencies, {**now, **wanted}):
+                assert plan(wanted, Seen(now, {}, rows, dependencies)).refused == ()
+                taken += 1
+    assert taken > 100
 
 
 JSON = st.recursive(
@@ -183,5 +222,5 @@ JSON = st.recursive(
 def test_whatever_a_registry_holds_a_sentence_comes_of_it(dependencies: list[dict[str, Any]], value: Any) -> None:
     assert isinstance(locked("Version", dependencies, {"Version": value}), str)
     assert isinstance(freed("Version", dependencies, {"Version": value}), bool)
-    assert isinstance(forced("Version", dependencies, {"Version": value})[1], str)
+    assert isinstance(forced("Version", dependencies, {"Version": value}, ["None", "Version"])[1], str)
     assert isinstance(plan({"Version": "1"}, Seen({"Version": "2"}, dependencies=dependencies)).refused, tuple)

@@ -12,6 +12,8 @@ from fleet_runner.core.firmware.bios_messages import about, complaints
     [
         ({"MessageId": "Base.1.0.Success"}, ""),
         ({"MessageId": "Base.1.0.Success", "Message": "The settings were taken."}, ""),
+        ({"MessageId": "iLO.2.14.SystemResetRequired"}, ""),
+        ({"MessageId": "iLO.2.14.SystemResetRequired", "Severity": "Critical"}, "SystemResetRequired"),
         ({"Message": "All is well.", "MessageSeverity": "OK"}, ""),
         ({"Message": "It is locked.", "Severity": "Warning"}, "It is locked."),
         ({"Message": "It is\x1b locked."}, "It is\ufffd locked."),

@@ -86,7 +86,7 @@ IN_THE_WAY = (
         # At work: nothing is certain, neither what is shown as in force nor what is not.
         *((plan, tried, at(2000, 110), Queue(jobs=(Job("JID_1", "Running", "", 34.0),)), Wait(
             "job JID_1 (Running, 34 %) is at the BIOS settings; they are compared again once it has ended"))
-          for plan in (OFF, WAITS, Plan(settled=("SRIOV",))) for tried in (None, TRIED)),
+          for plan in (OFF, WAITS, Plan(settled=("SRIOV",)), Plan(refused=("no",))) for tried in (None, TRIED)),
         # Somebody else's: told, and neither a setting nor a second job is sent. What is in force needs none of it.
         (OFF, None, at(200), SCHEDULED, Refused(IN_THE_WAY)),
         (OFF, TRIED, at(200, 50), SCHEDULED, Refused(IN_THE_WAY)),
@@ -124,6 +124,40 @@ def test_what_was_reset_in_vain_is_told_with_what_the_bmc_says(said: Any, queue:
     assert turn.why.endswith(f"and it is not in force after the reset; it says: {told}")
 
 
+BROKEN = "SRIOV is 'Disabled', expected 'Enabled': the BMC took it, and it is not in force after the reset; it says: "
+
+
+@pytest.mark.parametrize("plan", [OFF, WAITS])
+@pytest.mark.parametrize(
+    ("ended", "clock", "over"),
+    [
+        (500.0, at(300, 50), True),
+        (500.0, at(300), True),
+        (90.0, at(300, 50), False),
+        # Without its time, it is this stay's once the host was reset.
+        (None, at(300, 110), True),
+        (None, at(300, 50), False),
+        (None, at(300), False),
+    ],
+)
+def test_a_job_that_failed_ends_the_try_at_once(plan: Plan, ended: float | None, clock: Clock, over: object) -> None:
+    failed = Job("JID_2", "Failed", "no power", ended=ended)
+    turn = decide(replace(plan, said=("SRIOV is odd",)), TRIED, clock, Queue(jobs=(failed,)))
+    assert (turn == Lost(f"{BROKEN}job JID_2 (Failed): no power")) is over
+    assert isinstance(decide(plan, TRIED, clock, Queue(jobs=(failed, Job("JID_1", "Scheduled")))), Reset | Refused)
+    fresh = Plan(changes={"Power": "Max"}, wrong={"Power": "Min"})
+    assert isinstance(decide(fresh, TRIED, clock, Queue(jobs=(failed,))), Set | Reset), "not of what it was for"
+
+
+@pytest.mark.parametrize(("message", "said"), [("", ""), ("In a window.", "; it says: In a window.")])
+@pytest.mark.parametrize("plan", [WAITS, BOTH])
+def test_a_job_that_stays_scheduled_over_a_reset_gets_no_second_one(plan: Plan, message: str, said: str) -> None:
+    queue = Queue(needed=True, jobs=(Job("JID_1", "Scheduled", message),))
+    why = "SRIOV 'Enabled' still waits: job JID_1 (Scheduled) was not carried out at the reset of the host"
+    assert decide(plan, TRIED, at(2000, 110), queue) == Lost(why + said)
+    assert decide(plan, TRIED, at(2000), queue) == Reset(replace(TRIED, resets=2)), "nobody knows of a reset"
+
+
 @pytest.mark.parametrize(("clock", "resets"), [(at(2000, 110), 1), (at(2000, 98.5), 1), (at(2000), MOST_RESETS)])
 def test_what_was_reset_in_vain_is_lost_and_says_so(clock: Clock, resets: int) -> None:
     """The BMC's clock may be wrong by two seconds; one that does not tell of resets may have had none."""
@@ -139,9 +173,21 @@ def test_what_waits_in_vain_is_given_up(reset: float | None) -> None:
 
 def test_what_is_written_down_holds_all_that_was_tried_in_the_stay() -> None:
     plan = Plan(changes={"B": 2}, waiting={"C": 3})
-    assert noted(plan, TRIED, 7.0) == Try({"SRIOV": "Enabled", "B": 2, "C": 3}, 7.0, 1, 7.0)
-    assert noted(plan, None, 7.0) == Try({"B": 2, "C": 3}, 7.0, 1, 7.0)
-    assert noted(OFF, TRIED, 7.0) == Try({"SRIOV": "Enabled"}, 7.0, 2, 7.0)
+    assert noted(plan, None, at(7.0)) == Try({"B": 2, "C": 3}, 7.0, 1, 7.0)
+    # Counted over the stay, whatever is sent; but the reset that was not done is the one that is asked for again.
+    both: dict[str, Any] = {"SRIOV": "Enabled", "B": 2, "C": 3}
+    assert noted(plan, TRIED, at(500.0, 110.0)) == noted(plan, TRIED, at(500.0)) == Try(both, 500.0, 2, 500.0)
+    assert noted(plan, TRIED, at(500.0, 50.0)) == Try(both, 500.0, 1, 500.0)
+
+
+@pytest.mark.parametrize("reset", [None, 110.0])
+def test_whatever_is_to_be_sent_a_host_is_not_reset_without_an_end(reset: float | None) -> None:
+    plan = Plan(changes={"Power": "Max"}, wrong={"Power": "Min"}, later=("Power",))
+    assert decide(plan, replace(TRIED, resets=MOST_RESETS), at(2000, reset)) == Lost(
+        "Power 'Max': not sent, because the host was to be reset 3 times for BIOS settings since it is in this state"
+    )
+    assert decide(plan, replace(TRIED, resets=MOST_RESETS - 1), at(2000, reset)) == Set({"Power": "Max"})
+    assert decide(plan, replace(TRIED, resets=MOST_RESETS), at(2000, 50)) == Set({"Power": "Max"}), "none was done"
 
 
 def test_what_a_bmc_drops_of_what_may_come_later_is_not_written_down_as_tried() -> None:
@@ -214,7 +260,8 @@ def test_a_stay_comes_to_its_end_with_one_try_however_it_crashes(
                     crashes += 1
                     continue
                 since = (machine.tried or Try({}, 0, 1, 0)).reset_from
-                machine.tried = noted(machine.plan, machine.tried, machine.now)
+                clock = Clock(machine.now, machine.reset_at if machine.tells else None, BOOT)
+                machine.tried = noted(machine.plan, machine.tried, clock)
                 assert machine.tried.reset_from >= since
             case Reset(note):
                 machine.tried = note

@@ -55,6 +55,9 @@ def test_a_boot_is_armed_for_who_is_expected_and_as_long_as_the_settings_say(sto
 
 def test_over_http_the_bmc_is_told_what_to_load(store: Store) -> None:
     armed = arm(store, arming.HTTP)
+    wanted = arming.wanted(Settings(boot_url=f"{URL}/"), DEVICE, TOLD, arming.HTTP)
+    assert wanted.source == (armed.target, armed.http_uri), "known before it is armed"
+    assert arming.wanted(Settings(boot_url=f"{URL}/"), DEVICE, TOLD, arming.PXE).source == ("Pxe", "")
     assert (armed.target, armed.http_uri) == ("UefiHttp", f"{URL}/loader/snponly.efi")
 
 

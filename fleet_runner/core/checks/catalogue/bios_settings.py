@@ -12,7 +12,7 @@ from fleet_runner.core.checks.evidence import Expected
 from fleet_runner.core.checks.parsers.json_text import json_object
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.firmware import bios, bios_jobs, bios_messages
-from fleet_runner.core.firmware.bios_jobs import Job, Queue
+from fleet_runner.core.firmware.bios_jobs import Queue
 from fleet_runner.core.firmware.bios_text import GOING_ON, Report, SettingStatus, parse
 from fleet_runner.core.firmware.bios_values import Value, same
 
@@ -37,7 +37,12 @@ def judge(readings: Readings, expected: Expected) -> Result:
     if report and report.stand not in GOING_ON | {SettingStatus.FAILED}:
         working = {"working": True} if report.stand is SettingStatus.BUSY else {}
         return Result(NAME, Verdict.UNKNOWN, report.message, (), working)
-    if job := _at_work(readings):
+    jobs = _jobs(readings)
+    if jobs is None:
+        return Result(
+            NAME, Verdict.UNKNOWN, "the BMC's jobs cannot be read, one of which may be at the BIOS settings"
+        )
+    if job := jobs.running:
         why = f"{job.told} is at the BIOS settings: what the BMC shows of them is certain once it has ended"
         return Result(NAME, Verdict.UNKNOWN, why, (), {"working": True})
     now = _attributes(body)
@@ -78,7 +83,7 @@ def _future(body: Mapping[str, Any], readings: Readings) -> Mapping[str, Any] | 
     link = said.get("SettingsObject") if isinstance(said, Mapping) else None
     if not isinstance(link, Mapping):
         return {}
-    found = json_object(text_of(readings[FUTURE]), "the pending BIOS settings") if FUTURE in readings else {}
+    found = _waiting(readings)
     only = next(iter(found.values())) if len(found) == 1 else None  # however the link is written
     there = found.get(str(link.get("@odata.id")), only)
     return bios.pending(_attributes(body), there.get("Attributes")) if isinstance(there, Mapping) else None
@@ -121,10 +126,23 @@ def _wrong(name: str, value: Value, body: Mapping[str, Any], node: str) -> Findi
     )
 
 
-def _at_work(readings: Readings) -> Job | None:
-    """Return the job that is at the settings now, where the BMC has such and they were read."""
-    found = json_object(text_of(readings[JOBS]), "the BIOS jobs") if JOBS in readings else {}
-    return Queue(jobs=bios_jobs.read(body for body in found.values() if isinstance(body, Mapping))).running
+def _waiting(readings: Readings) -> Mapping[str, Any]:
+    """Return what the settings object was read as, by its URI; {} where it was not."""
+    return json_object(text_of(readings[FUTURE]), "the pending BIOS settings") if FUTURE in readings else {}
+
+
+def _jobs(readings: Readings) -> Queue | None:
+    """Return the jobs that bring settings into force; None where the BMC links to such and one was not read."""
+    found = json_object(text_of(readings[JOBS]), "the BIOS jobs") if JOBS in readings else None
+    if (found is None or None in found.values()) and any(map(_links_to_jobs, _waiting(readings).values())):
+        return None
+    return Queue(jobs=bios_jobs.read(body for body in (found or {}).values() if isinstance(body, Mapping)))
+
+
+def _links_to_jobs(body: object) -> bool:
+    for name in ("Oem", "Dell", "Jobs"):
+        body = body.get(name) if isinstance(body, Mapping) else None
+    return isinstance(body, Mapping)
 
 
 CHECK = Check(

@@ -31,6 +31,8 @@ LOGS = (
     "/redfish/v1/Managers/*/LogServices/*=SEL,Sel/Entries",
 )
 
+BIOS_JOBS = "/redfish/v1/Systems/*!HGX_*/Bios/@Redfish.Settings:SettingsObject/Oem:Dell:Jobs/*-20"
+
 HEALTH = (
     "/redfish/v1/Systems/*",
     "/redfish/v1/Chassis/*",
@@ -59,12 +61,7 @@ READS = (
         seconds=60.0,
     ),
     # An iDRAC's jobs, which bring them into force.
-    Read(
-        "redfish_bios_jobs",
-        ReadKind.REDFISH,
-        path="/redfish/v1/Systems/*/Bios/@Redfish.Settings:SettingsObject/Oem:Dell:Jobs/*",
-        seconds=60.0,
-    ),
+    Read("redfish_bios_jobs", ReadKind.REDFISH, (BIOS_JOBS,), seconds=60.0),
     Read("redfish_power", ReadKind.REDFISH, path="/redfish/v1/Chassis/*/Power", seconds=60.0),
     Read("redfish_supplies", ReadKind.REDFISH, SUPPLIES, seconds=120.0),
     Read("redfish_sensors", ReadKind.REDFISH, SENSORS, seconds=180.0),

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import Any
 
 from fleet_runner.adapters.redfish import Bmc
@@ -41,6 +42,14 @@ from fleet_runner.reconcile.firmware.driver.shutdown import ended_gently
 NO_STORE = (
     "settings are recorded before they are sent, and there is no store for that; `fleet-runner tick` creates it"
 )
+
+FAULTY = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
+"""Answers of a BMC that finds fault with what it was sent."""
+
+BUSY = frozenset(
+    {HTTPStatus.CONFLICT, HTTPStatus.LOCKED, HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
+)
+"""Answers of one that cannot just now: it is looked at again after a while."""
 
 LOOKS = 3
 """Looks at a BMC that does not answer before it is left alone."""
@@ -158,6 +167,8 @@ def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Val
     try:
         sent = _sent(settings, plan)
     except BmcRefused as error:
+        if error.status in BUSY:
+            raise
         job = settings.queue().scheduled
         why = f"{error}; {job.told} waits for a reset of the host" if job else str(error)
         return Report(SettingStatus.REFUSED, why, request, notes=plan.notes)
@@ -167,26 +178,30 @@ def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Val
         return Report(
             SettingStatus.SETTLED, f"set at once: {told(changes)}", request, notes=after.notes, changed=True
         )
-    sent = taken(sent, after)
+    kept = taken(sent, after)
+    if not kept.changes and not after.waiting:
+        why = f"the BMC answered that it took {told(sent.changes)}, and shows none of it; look what else they need"
+        return Report(SettingStatus.REFUSED, f"{why}: no reset is asked for", request, notes=after.notes)
+    sent = kept
     silent = ", ".join(sorted(set(after.changes) & set(sent.changes)))
     unseen = (f"the BMC took {silent} and does not show that it waits for a reset",) if silent else ()
     if after.waiting and settings.queue().lacking:
         settings.make_job()
-    report = _reset(visit, plan, noted(sent, tried, time.time()), new=True)
+    report = _reset(visit, plan, noted(sent, tried, _clock(visit)), new=True)
     return replace(report, request=request, notes=(*after.notes, *unseen), changed=True)
 
 
 def _sent(settings: Bios, plan: Plan) -> Plan:
-    """Send the changes; where the BMC refuses them, those alone that others rest on. Return what was sent.
+    """Send the changes; where the BMC finds fault with them, those alone that others rest on. Return what was sent.
 
     Raises:
         BmcRefused: it takes neither.
     """
     try:
         settings.set(plan.changes)
-    except BmcRefused:
+    except BmcRefused as error:
         now = first(plan)
-        if not plan.later or not now.changes:
+        if error.status not in FAULTY or not plan.later or not now.changes:
             raise
         settings.set(now.changes)
         return now
@@ -207,6 +222,8 @@ def _commit(visit: _Visit, plan: Plan, again: Try, *, new: bool) -> Report:
     try:
         settings.make_job()
     except BmcRefused as error:
+        if error.status in BUSY:
+            raise
         return Report(SettingStatus.REFUSED, str(error), request, notes=plan.notes)
     return replace(_reset(visit, plan, again, new=new), request=request, changed=True)
 

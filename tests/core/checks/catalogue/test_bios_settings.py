@@ -123,6 +123,31 @@ def test_a_job_that_is_at_the_settings_leaves_them_unknown_until_it_ends(job: An
         assert result.message.startswith("job JID_1 (Running) is at the BIOS settings")
 
 
+@pytest.mark.parametrize(
+    ("oem", "jobs", "verdict"),
+    [
+        ({"Dell": {"Jobs": {"@odata.id": "/redfish/v1/Jobs"}}}, None, UNKNOWN),
+        ({"Dell": {"Jobs": {"@odata.id": "/redfish/v1/Jobs"}}}, {"/redfish/v1/Jobs/JID_1": None}, UNKNOWN),
+        ({"Dell": {"Jobs": {"@odata.id": "/redfish/v1/Jobs"}}}, {}, PASS),
+        ({"Dell": {"Jobs": "odd"}}, None, PASS),
+        ({"Dell": "odd"}, {"/redfish/v1/Jobs/JID_1": None}, PASS),
+    ],
+)
+def test_jobs_that_a_bmc_has_and_that_cannot_be_read_may_be_at_the_settings(
+    oem: Any, jobs: Any, verdict: Verdict
+) -> None:
+    texts = {
+        "redfish_bios": json.dumps({BIOS: {"Attributes": NOW, "@Redfish.Settings": LINK}}),
+        "redfish_bios_future": json.dumps({FUTURE: {"Attributes": {}, "Oem": oem}}),
+    }
+    if jobs is not None:
+        texts["redfish_bios_jobs"] = json.dumps(jobs)
+    result = judged("bios_settings", texts, Expected(NODE, {"bios": {"attributes": {"SRIOV": "Disabled"}}}, DEVICE))
+    assert result.verdict is verdict
+    assert (verdict is PASS) is (result.message != "the BMC's jobs cannot be read, one of which may be at the BIOS"
+                                 " settings")  # fmt: skip
+
+
 @pytest.mark.parametrize("future", [{}, None])
 def test_a_setting_that_is_sent_once_another_one_is_in_force_is_unknown_until_then(future: Any) -> None:
     report = Report(SettingStatus.WAITING, "as was reported", later=("SRIOV", "Quiet"))

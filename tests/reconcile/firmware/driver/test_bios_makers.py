@@ -2,6 +2,7 @@
 
 import os
 import signal
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from fleet_runner.adapters.redfish import Bmc
 from fleet_runner.adapters.redfish.bios import Bios
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.checks.reads import READS
+from fleet_runner.core.firmware.bios_steps import MOST_RESETS
 from fleet_runner.core.firmware.bios_text import SettingStatus
 from fleet_runner.lab.redfish import Durations
 from fleet_runner.reconcile.firmware.driver import BiosContext, Target, identity, set_bios
@@ -129,7 +131,8 @@ def test_a_job_that_runs_is_waited_for_and_nothing_is_read_from_what_is_shown_me
         with node.open() as bmc:
             wait(lambda: Bios(bmc).queue().running)
             assert Bios(bmc).attributes().items() >= WANTED.items()
-            [job] = bmc.read(READS["redfish_bios_jobs"].path).values()
+            [job] = bmc.gather(READS["redfish_bios_jobs"].argv).values()
+        assert job is not None
         assert job["JobState"] == "Running"
         report = node.set()
         assert (report.stand, report.changed) == (SettingStatus.BUSY, False)
@@ -211,6 +214,52 @@ def test_a_bmc_that_wants_one_setting_in_force_before_another_gets_them_in_two_r
         ]  # fmt: skip
 
 
+@pytest.mark.parametrize("status", [409, 503])
+def test_a_bmc_that_cannot_just_now_is_asked_again_for_all_of_it(tmp_path: Path, status: int) -> None:
+    busy = {"status": status, "message": "busy"}
+    rule = {"when": {"event": "request", "method": "PATCH", "nth": 1}, "what": {"answer": busy}}
+    with a_node(tmp_path, changes={**dell(), **needs()}, rules=[rule]) as node:
+        report = node.set()
+        assert (report.stand, report.later) == (SettingStatus.WAITING, ()), report.message
+        assert report.request is not None
+        assert set(report.request["body"]["Attributes"]) == {*WANTED} - {"QuietBoot"}
+    (tmp_path / "busy").mkdir()
+    with a_node(
+        tmp_path / "busy", changes={**dell(), **needs()}, rules=[{**rule, "when": {"method": "PATCH"}}]
+    ) as node:
+        report = node.set()
+        assert (report.stand, node.tried()) == (SettingStatus.UNREAD, None)
+
+
+def test_what_a_bmc_says_that_it_took_and_shows_nowhere_asks_for_no_reset(tmp_path: Path) -> None:
+    """Each of two settings waits for the other, and the BMC drops both in silence: each run would reset for it."""
+    each = needs()["/redfish/v1/Registries/LabBiosAttributes.v1_0_0"]["RegistryEntries"]["Dependencies"]
+    found = {**each[0]["Dependency"], "MapToAttribute": "SRIOVEnable"}
+    found["MapFrom"] = [{**found["MapFrom"][0], "MapFromAttribute": "MaxPayload", "MapFromValue": 512}]
+    rows = [*each, {"Type": "Map", "Dependency": found}]
+    changes = {"/redfish/v1/Registries/LabBiosAttributes.v1_0_0": {"RegistryEntries": {"Dependencies": rows}}}
+    rule = {"when": {"event": "request", "method": "PATCH"}, "what": {"answer": {"status": 200}}}
+    with a_node(tmp_path, changes=changes, rules=[rule]) as node:
+        report = node.set({"SRIOVEnable": "Enabled", "MaxPayload": 512})
+        assert report.stand is SettingStatus.REFUSED
+        assert report.message.startswith("the BMC answered that it took SRIOVEnable 'Enabled', MaxPayload 512, and")
+        assert (report.since, node.tried()) == (None, None)
+
+
+def test_a_stay_with_as_many_resets_as_there_may_be_sends_nothing_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with a_node(tmp_path) as node:
+        node.boot(node.set({"SRIOVEnable": "Enabled"}))
+        tried = node.tried()
+        assert tried is not None
+        monkeypatch.setattr(Store, "bios_try", lambda *_: replace(tried, resets=MOST_RESETS))
+        report = node.set()
+        assert report.stand is SettingStatus.FAILED, report.message
+        assert "not sent, because the host was to be reset 3 times" in report.message
+        assert len(node.bmc.events("bios_set")) == len(node.bmc.events("host_reset")) == 1
+
+
 def test_a_dell_takes_both_in_one_job(tmp_path: Path) -> None:
     """dell/dellemc-openmanage-ansible-modules 495: SysProfile and ProcPwrPerf in one request."""
     with a_node(tmp_path, changes={**dell(), **needs()}) as node:
@@ -262,6 +311,6 @@ def test_a_crash_at_any_point_ends_in_one_job_and_one_reset(tmp_path: Path, newe
 def crash(url: str, store_url: str) -> None:
     """Set settings, and die before they are written down, if nobody ended it earlier."""
     with Store.open(store_url) as store:
-        store.note_bios = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign]  a crash
+        store.note_bios = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign]  # a crash
         means = BiosContext(store, partial(Bmc, url, *CREDENTIALS, limits=QUICK), WANTED, PACE, LEASE_SECONDS)
         set_bios(Target(NODE, "one"), means)
