@@ -8,13 +8,12 @@ after its cable has gone, and an unmanaged switch lets many hear each other.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from fleet_runner.core.cabling import heard_ports, partial, suspect
+from fleet_runner.core.cabling import partial, suspect
 from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.explain import Places
-from fleet_runner.core.cabling.heard_ports import ADDRESS
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Doubt, Verdicts, hold
 from fleet_runner.core.cabling.lanes import is_lane, shared
 from fleet_runner.core.cabling.links import Link, Port, link
@@ -26,6 +25,8 @@ from fleet_runner.core.checks.parsers.lldp import Neighbour
 
 _PLAIN_PORT = re.compile(r"[A-Za-z]+([0-9]{1,9})$")
 """An interface that is a word and a number: "swp7" may be what the design calls "7"; "Ethernet1/7/2" may not."""
+
+_ADDRESS = re.compile(r"([0-9a-fA-F]{2}[:.-]){5}[0-9a-fA-F]{2}$")
 
 Captures = Mapping[str, Iterable[Neighbour]]
 """What each device hears, by its name in the design."""
@@ -161,13 +162,12 @@ def tellings(captures: Captures, known: Names, designed: Iterable[Link], macs: M
     mine = {port: each for each in every for port in each}
     heard = {device: tuple(neighbours) for device, neighbours in captures.items()}
     named = _Ports(known, _own(macs, heard), {}, mine, shared(every))
-    named = replace(named, panels=_panels(heard, known, mine))
-    named = replace(named, readings=heard_ports.read(heard, known, mine, named))
+    panels = _panels(heard, known, mine)
     told: dict[Port, Link] = {}
     unmapped: set[Port] = set()
     hearing: set[Port] = set()
     for device, neighbours in heard.items():
-        for near, links in _tellings(device, neighbours, named, unmapped).items():
+        for near, links in _tellings(device, neighbours, replace(named, panels=panels), unmapped).items():
             hearing.add(near)
             if one := _one(links, mine.get(near)):
                 told[near] = one
@@ -193,8 +193,7 @@ def _own(macs: Mapping[str, Port], heard: Mapping[str, Iterable[Neighbour]]) -> 
 class _Ports:
     """What ports are called: in the design, by address, and by number on the fronts of SONiC's switches.
 
-    `designed` gives each designed port its link; `lanes` are those that are broken out to several. `readings` are, by
-    device, told names that mean another port than they would alone; None where nobody can tell which.
+    `designed` gives each designed port its link; `lanes` are those that are broken out to several.
     """
 
     known: Names
@@ -202,7 +201,6 @@ class _Ports:
     panels: Mapping[str, Mapping[int, Port]]
     designed: Mapping[Port, Link]
     lanes: frozenset[Port]
-    readings: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict[str, Mapping[str, str | None]])
 
     def named(self, device: str, names: Iterable[str], near: Port | None = None) -> Port | None:
         """Return a port by what its device and others call it, the likeliest first; None if nobody can tell which.
@@ -214,10 +212,6 @@ class _Ports:
         spoken = self.known.spoken.get(name, {})
         if not spoken or not told:
             return Port(name, told[0]) if told else None
-        read = self.readings.get(name, {})
-        if told[0] in read:
-            interface = read[told[0]]
-            return None if interface is None else Port(name, interface)
         for each in told:
             if each in spoken:
                 return spoken[each]
@@ -227,21 +221,12 @@ class _Ports:
         port = next((each for each in found if each and each.interface in designed), None)
         return port or found[0]
 
-    def meant(self, device: str, told: str) -> str | None:
-        """Return the port that a told one means alone, or that just its number may; None if nobody can tell which."""
-        port = self.named(device, (told,)) or self.by_number(device, told)
-        return port.interface if port else None
-
-    def by_number(self, device: str, told: str) -> Port | None:
-        """Return the port that just the number of a told one may mean."""
-        plain = _PLAIN_PORT.match(told)
-        return self.known.spoken[device].get(str(int(plain[1]))) if plain else None
-
     def _otherwise(self, device: str, told: str, designed: Collection[str], wanted: Collection[Port]) -> Port | None:
         number = panel_number(told, designed)
         if number is not None:
             return self.panels.get(device, {}).get(number)
-        port = self.by_number(device, told)
+        plain = _PLAIN_PORT.match(told)
+        port = self.known.spoken[device].get(str(int(plain[1]))) if plain else None
         if port in wanted:
             return port
         if self.lanes and any(Port(device, name) in self.lanes and is_lane(told, name) for name in designed):
@@ -310,7 +295,7 @@ def _far(heard: Neighbour, ports: _Ports, near: Port | None) -> Port | None:
 
     A neighbour names its port by id or, where the id is an address, by description.
     """
-    names = (heard.description,) if ADDRESS.match(heard.port) else (heard.port, heard.description)
+    names = (heard.description,) if _ADDRESS.match(heard.port) else (heard.port, heard.description)
     return ports.named(heard.system, names, near)
 
 

@@ -90,14 +90,11 @@ def other_way(designed: Collection[str]) -> re.Pattern[str] | None:
 
 
 def panel_ways(designed: Iterable[str]) -> tuple[Numbering, ...]:
-    """Return each way in which a SONiC switch's ports may be called otherwise: "Ethernet8" is "etp2" or "etp3".
-
-    Where no port is at lane 0, another maker may count ports as they stand in front: then "Ethernet8" is "etp8".
-    """
+    """Return each way in which a SONiC switch's ports may be called otherwise: "Ethernet8" is "etp2" or "etp3"."""
     names = tuple(designed)
     lanes = {name: int(found[1]) for name in names if (found := _LANE.match(name))}
     panel = {name: int(found[1]) for name in names if (found := _ALIAS.match(name))}
-    ways: list[Numbering] = [] if 0 in lanes.values() else [lanes | panel]
+    ways: list[Numbering] = []
     for stride in STRIDES:
         way = {name: lane // stride + 1 for name, lane in lanes.items()} | {
             name: (number - 1) * stride for name, number in panel.items()

@@ -1,19 +1,15 @@
 """The port names that the community's device type library gives switches of AI fabrics, beside a fabric's numbers."""
 
-from collections.abc import Callable, Collection, Iterable
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_runner.core.cabling.binding import bind
-from fleet_runner.core.cabling.ethernet import judge
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.judge import Verdicts, hold
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.names import names
 from fleet_runner.core.checks.parsers import fabric_capture
-from fleet_runner.core.checks.parsers.lldp import Neighbour
 from tests.core.cabling.discoveries import plain
 from tests.examples import examples
 
@@ -25,14 +21,13 @@ TYPES: dict[str, list[str]] = {
     "Q3400-RA": [f"sw{cage}p{half}" for cage in range(1, 73) for half in (1, 2)],
     "SN5600": [f"swp{number}" for number in range(1, 65)],
     "7060X6-64PE": [f"Ethernet{number}" for number in range(1, 65)],
-    "7060X6-64PE-F": [f"Ethernet{number}/1" for number in range(1, 65)],
     "Z9864F-ON": [f"Eth1/{number}" for number in range(1, 65)],
     "N9K-C9364D-GX2A": [f"Ethernet1/{number}" for number in range(1, 67)],
 }
 """By device type: the name of port 1, 2 …, as the library's definitions have them; its QM9700 lacks P22.1 and P23.0.
 It has none for the Z9864F-ON, whose ports are called here as SONiC's standard names do."""
 
-EXTRAS = {"7060X6-64PE": ("SFP+1", "SFP+2"), "7060X6-64PE-F": ("SFP1", "SFP2"), "Q3400-RA": ("fnm1",)}
+EXTRAS = {"7060X6-64PE": ("SFP+1", "SFP+2"), "Q3400-RA": ("fnm1",)}
 """Other ports of the definitions, which no cable of the fabric is plugged into."""
 
 
@@ -71,61 +66,3 @@ def test_no_cable_of_a_part_of_the_ports_is_told_to_be_moved(kind: str, drawn: s
     assert not any(cables.intersection(fault.expected) for fault in verdicts.faults)
     if not verdicts.misnamed:  # two cables may tell too little: then names are asked for
         assert verdicts.matched + len(cables.intersection(verdicts.unmapped)) == len(cables)
-
-
-HEARD: dict[str, Callable[[int], str]] = {
-    "Cumulus": lambda number: f"swp{number}",
-    "EOS": lambda number: f"Ethernet{number}/1",
-    "NX-OS": lambda number: f"Ethernet1/{number}",
-    "OS10": lambda number: f"ethernet1/1/{number}",
-    "Junos": lambda number: f"et-0/0/{number - 1}",
-    "SONiC's standard names": lambda number: f"Eth1/{number}",
-    "SONiC's standard names of halves": lambda number: f"Eth1/{(number + 1) // 2}/{2 - number % 2}",
-    "SONiC's fronts": lambda number: f"etp{number}",
-    "SONiC's fronts of halves": lambda number: f"etp{(number + 1) // 2}{'ba'[number % 2]}",
-    "SONiC's fronts in brackets": lambda number: f"Eth{number}(Port{number})",
-    "SONiC's lanes": lambda number: f"Ethernet{8 * (number - 1)}",
-    "SONiC's lanes of halves": lambda number: f"Ethernet{4 * (number - 1)}",
-}
-"""What the switch calls port 1, 2 … over LLDP, by its system."""
-
-ETHERNET = sorted(set(TYPES) - {"QM9700", "QM8700", "Q3400-RA"})
-
-
-def heard(kind: str, system: str, ports: Iterable[int], crossed: Collection[int] = ()) -> tuple[list[Link], Verdicts]:
-    """Judge a switch by what servers at some of its ports hear, those of two crossed ones each at the other's."""
-    used = sorted(ports)
-    names_of = {at: Port(f"gpu-{at:03}", "eth0") for at in used}
-    wanted = [link(host, Port("leaf-1", TYPES[kind][at])) for at, host in names_of.items()]
-    turned = dict(zip(crossed, reversed([*crossed]), strict=True))
-    told = {
-        host.device: [Neighbour("eth0", "leaf-1", HEARD[system](turned.get(at, at) + 1), "")]
-        for at, host in names_of.items()
-    }
-    known = names([port for each in wanted for port in each], {}, {})
-    hosts = frozenset(host.device for host in names_of.values())
-    return wanted, judge(wanted, told, known, Places({}, {}, hosts), share=1.0)
-
-
-@pytest.mark.parametrize("system", HEARD)
-@pytest.mark.parametrize("kind", ETHERNET)
-def test_every_port_is_heard_by_what_the_switch_calls_it(kind: str, system: str) -> None:
-    """Whichever system runs on it; and two crossed cables are told among all others."""
-    wanted, verdicts = heard(kind, system, range(len(TYPES[kind])))
-    assert (verdicts.faults, verdicts.matched) == ((), len(wanted))
-    wanted, verdicts = heard(kind, system, range(len(TYPES[kind])), crossed=(6, 19))
-    assert {each for fault in verdicts.faults for each in fault.expected} == {wanted[6], wanted[19]}
-
-
-@pytest.mark.parametrize("system", HEARD)
-@pytest.mark.parametrize("kind", ETHERNET)
-@settings(max_examples=examples(40), deadline=None)
-@given(drawn=st.data())
-def test_no_right_cable_of_a_few_heard_ports_is_told_to_be_moved(
-    kind: str, system: str, drawn: st.DataObject
-) -> None:
-    used = sorted(drawn.draw(st.sets(st.integers(0, len(TYPES[kind]) - 1), min_size=1, max_size=20)))
-    crossed = drawn.draw(st.sampled_from([(), tuple(used[:2])] if len(used) > 3 else [()]))
-    wanted, verdicts = heard(kind, system, used, crossed)
-    right = {each for each, at in zip(wanted, used, strict=True) if at not in crossed}
-    assert not any(right.intersection(fault.expected) for fault in verdicts.faults)
