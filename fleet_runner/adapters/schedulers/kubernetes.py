@@ -73,7 +73,7 @@ class Kubernetes:
             raw = self._node(node)
             said, seen = _said(node, raw, [])
             if seen.owner:
-                return SchedulerOutcome(changed=False, told=f"it is left to {seen.owner}, who works on it")
+                return SchedulerOutcome(changed=False, told=f"it is left to {seen.owner}")
             if holds(seen.ours, by) and said["unschedulable"]:
                 ended = self._dismiss(node, dry=dry)
                 return SchedulerOutcome(changed=bool(ended), told=f"it is drained already: {seen.why}{ended}")

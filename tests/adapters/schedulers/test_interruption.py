@@ -138,7 +138,7 @@ def test_a_node_that_another_remediator_has_is_not_drained_and_its_pods_stay(
     server.patch(path, marked)
     did = cluster.drain(node, "Xid 79", By.RUNNER)
     assert not did.changed
-    assert f"it is left to {mark.owner or 'x'} ({mark.kind} {mark.key}), who works on it" in did.told
+    assert f"it is left to {mark.owner or 'x'} ({mark.kind} {mark.key})" in did.told
     assert left(server, node) == before
     assert not server.node(node)["spec"].get("unschedulable")
     server.patch(path, {"metadata": {part: {mark.key: None}}} if part else {"spec": {"taints": None}})
