@@ -61,8 +61,10 @@ def test_a_drain_that_may_still_end_by_itself_is_nobodys() -> None:
         (
             {"never": ["pod ml/train"]},
             "pod ml/train is never to be interrupted",
-            "2. Ask the owner of pod ml/train to end it, or delete it: "
-            "once all such work has gone, the RESET follows.",
+            (
+                "2. Ask the owner of pod ml/train to end it, or delete it: "
+                "once all such work has gone, the RESET follows."
+            ),
         ),
     ],
 )
