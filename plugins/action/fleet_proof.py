@@ -108,6 +108,7 @@ class ActionModule(ActionBase):
             off=_is_off(readings[identity_sources.MACHINE]),
             served=bool(configured.boot_url) and boolean(self._task.args.get("boots", False)),
             sure=boolean(self._task.args.get("sure", True)),
+            wishes=configured.scheduler == "kubernetes",
         )
         found = identify(designed(self._plain("fleet_device") or {}), identity_sources.told(readings))
         stranger = unproven(found, known)

@@ -31,6 +31,14 @@ CONDITION = "FleetRunnerDrained"
 PAUSE = 2.0
 """Seconds before a pod that a disruption budget keeps is asked for again, and before one that ends is looked at."""
 
+ROUND = 60.0
+"""Seconds in which one after the other is asked to end; the next look asks the rest."""
+
+HURRY = 1
+"""Seconds of grace of a pod that wants none: with 0 the API server forgets it while its processes still run."""
+
+BUDGET, LATER = "a disruption budget", "there was no time to ask for all"
+
 
 def opened(kubeconfig: Path) -> "Kubernetes":
     """Return the cluster that a kubeconfig's current context names; SettingsError where it cannot be used."""
@@ -65,7 +73,7 @@ class Kubernetes:
             raw = self._node(node)
             said, seen = _said(node, raw, [])
             if seen.owner:
-                return SchedulerOutcome(changed=False, told=f"it is left to {seen.owner}, who works on it")
+                return SchedulerOutcome(changed=False, told=f"it is left to {seen.owner}")
             if holds(seen.ours, by) and said["unschedulable"]:
                 ended = self._dismiss(node, dry=dry)
                 return SchedulerOutcome(changed=bool(ended), told=f"it is drained already: {seen.why}{ended}")
@@ -110,34 +118,33 @@ class Kubernetes:
         found = kubernetes_node.standing(pods, devices=devices)
         if dry or not found:
             return SchedulerOutcome(changed=bool(found), told=f"{len(found)} pods to evict")
-        version, left, kept = self._eviction(), found, list[str]()
+        version, left, kept = self._eviction(), found, dict[str, str]()
         hurried = kubernetes_node.hurried(pods)
         while left:
-            kept = [
-                pod
-                for pod, ending in left.items()
-                if not ending and not self._evict(pod, version, hurried=pod in hurried)
-            ]
+            kept = self._kept([pod for pod, ending in left.items() if not ending], version, hurried)
             left = kubernetes_node.standing(self.read(node)["pods"], devices=devices)
-            if not left or time.monotonic() >= until:
+            may_end = any(kept.get(pod, BUDGET) in {BUDGET, LATER} for pod in left)
+            if not may_end or time.monotonic() >= until:
                 break
             time.sleep(PAUSE)
         ends = tuple(pod for pod in left if pod not in kept)
-        told = f"{len(found)} pods were to end"
-        told += f"; kept by a disruption budget: {listed(tuple(pod for pod in kept if pod in left))}" if kept else ""
+        told = f"{len(found)} pods were to end{_keeps({pod: why for pod, why in kept.items() if pod in left})}"
         told += f"; not ended yet: {listed(ends)}" if ends else ""
         return SchedulerOutcome(changed=len(left) < len(found), told=told)
 
     def _dismiss(self, node: str, *, dry: bool) -> str:
-        """Have the pods of a drained node evicted that say that they may be; say of how many it was asked."""
-        pods = self.read(node)["pods"]
-        found = [pod for pod, ending in kubernetes_node.willing(pods).items() if not ending]
-        if not found:
-            return ""
-        if not dry:
-            version, hurried = self._eviction(), kubernetes_node.hurried(pods)
-            found = [pod for pod in found if self._evict(pod, version, hurried=pod in hurried)]
-        return f"; {len(found)} pods that may be interrupted are to end" if found else ""
+        """Have the pods of a drained node evicted that say that they may be; say of how many it was asked.
+
+        What is refused is said and no more: the node is drained, and what is left on it is read after this.
+        """
+        try:
+            pods = self.read(node)["pods"]
+            found = [pod for pod, ending in kubernetes_node.willing(pods).items() if not ending]
+            kept = self._kept(found, self._eviction(), kubernetes_node.hurried(pods)) if found and not dry else {}
+        except SchedulerError as error:
+            return f"; no pod was asked to end: {error}"
+        asked = len(found) - len(kept)
+        return (f"; {asked} pods that may be interrupted are to end" if asked else "") + _keeps(kept)
 
     def read(self, node: str) -> dict[str, Any]:
         """Return the node and its pods, without what tenants keep in them."""
@@ -202,17 +209,30 @@ class Kubernetes:
         mine = next((each for each in known if each.get("name") == "pods/eviction"), {})
         return f"policy/{mine.get('version') or 'v1'}"
 
-    def _evict(self, pod: str, version: str, *, hurried: bool = False) -> bool:
-        """Ask for one eviction, with or without a grace period; False where a disruption budget does not allow it."""
+    def _kept(self, pods: Collection[str], version: str, hurried: Collection[str]) -> dict[str, str]:
+        """Ask for evictions, some seconds long; return the pods that stay, each with why. One keeps no other."""
+        until, kept = time.monotonic() + ROUND, dict[str, str]()
+        for pod in pods:
+            if time.monotonic() >= until:
+                kept[pod] = LATER
+            elif why := self._evict(pod, version, hurried=pod in hurried):
+                kept[pod] = why
+        return kept
+
+    def _evict(self, pod: str, version: str, *, hurried: bool) -> str:
+        """Ask for one eviction, with or without a grace period; return why it stays, "" where it is to end."""
         namespace, _, short = pod.partition("/")
         body: dict[str, Any] = {"apiVersion": version, "kind": "Eviction"}
         body |= {"metadata": {"name": short, "namespace": namespace}}
-        body |= {"deleteOptions": {"gracePeriodSeconds": 0}} if hurried else {}
-        status, _ = self.ask(
-            self.api.create_namespaced_pod_eviction, f"the eviction of pod {pod}",
-            {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.NOT_FOUND}, name=short, namespace=namespace, body=body,
-        )  # fmt: skip
-        return status != HTTPStatus.TOO_MANY_REQUESTS
+        body |= {"deleteOptions": {"gracePeriodSeconds": HURRY}} if hurried else {}
+        try:
+            status, _ = self.ask(
+                self.api.create_namespaced_pod_eviction, f"the eviction of pod {pod}",
+                {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.NOT_FOUND}, name=short, namespace=namespace, body=body,
+            )  # fmt: skip
+        except SchedulerError as error:
+            return str(error)
+        return BUDGET if status == HTTPStatus.TOO_MANY_REQUESTS else ""
 
     def ask(
         self, call: Callable[..., Any], what: str, expected: Collection[int] = (), **asked: Any
@@ -247,6 +267,14 @@ def _said(node: str, raw: Mapping[str, Any], pods: list[dict[str, Any]]) -> tupl
         return said, kubernetes_node.parse(node, said)
     except EvidenceError as error:
         raise SchedulerError(f"Kubernetes: {error}") from error
+
+
+def _keeps(kept: Mapping[str, str]) -> str:
+    """Say which pods stay, and why: those of disruption budgets, and those that were refused, with the first no."""
+    budgets = tuple(pod for pod, why in kept.items() if why == BUDGET)
+    refused = tuple(pod for pod in kept if pod not in budgets)
+    told = f"; kept by {BUDGET}: {listed(budgets)}" if budgets else ""
+    return f"{told}; kept: {listed(refused)}: {kept[refused[0]]}" if refused else told
 
 
 def _others(raw: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -40,7 +40,7 @@ def heard(alarm: Alarm) -> float:
 def answer(view: View, alarm: Alarm) -> Answer:
     """Return what the node said of an alarm since it was heard of last.
 
-    Where no check that looks for it answered, nor could not tell, nobody there looks for it: so nothing sees it.
+    Where no check that looks for it answered, nor could not tell, none looks for it there: so nothing sees it.
     """
     asked = [run for run in view.runs if run.stage is Stage.HEALTH_PASSIVE and run.opened_at > heard(alarm)]
     if not asked:
@@ -77,7 +77,8 @@ def _over(view: View, alarm: Alarm, now: float) -> str:
     last = heard(alarm)
     if view.node.state is State.PRODUCTION and last < view.node.since:
         return "the node returned to production after the last signal"
-    if alarm.raised_at is not None and not alarm.authenticated and answer(view, alarm) is Answer.NO:
+    can_confirm = alarm.raised_at is not None and not alarm.authenticated and coverage(alarm.code)
+    if can_confirm and answer(view, alarm) is Answer.NO:
         return "it was told without authentication, and the node, asked since, does not confirm it"
     later = {run.id for run in (*view.runs, view.run) if run is not None and run.opened_at > last}
     proof = next((stored for stored in view.latest if stored.run in later and _disproves(stored, alarm)), None)

@@ -2,7 +2,7 @@
 
 import math
 
-from fleet_runner.core.faults.alarm_clearing import Answer, answer, heard
+from fleet_runner.core.faults.alarm_clearing import Answer, answer, coverage, heard
 from fleet_runner.core.faults.signals.alarm import UNPROVEN, Alarm
 from fleet_runner.core.lifecycle.runs import Run
 from fleet_runner.core.lifecycle.states import Stage
@@ -16,13 +16,17 @@ LEAST = 60.0
 
 
 def unanswered(view: View) -> tuple[Alarm, ...]:
-    """Return the alarms without authentication that count, and about which the node has said nothing since."""
+    """Return the alarms without authentication that count, and about which the node has said nothing since.
+
+    What no check of ours looks for, nobody can ask it about: its alarm stands for as long as its sender says so.
+    """
     return tuple(
         alarm
         for alarm in view.alarms
         if not alarm.authenticated
         and alarm.raised_at is not None
         and heard(alarm) >= view.node.since
+        and coverage(alarm.code)
         and answer(view, alarm) in {Answer.NOT_ASKED, Answer.NONE}
     )
 

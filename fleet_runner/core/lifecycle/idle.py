@@ -1,5 +1,7 @@
 """Whether somebody uses a node: its processes are asked, and the scheduler that gives it work, where there is one."""
 
+from typing import NamedTuple
+
 from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.lifecycle.actions import Action, ClearCondition, SetCondition
 from fleet_runner.core.lifecycle.preflight import work
@@ -12,6 +14,13 @@ USAGE = "gpu_usage"
 
 SCHEDULER = "scheduler"
 """The check that asks the scheduler whether it has work on the node; SKIPPED where it does not know the node."""
+
+
+class Keeps(NamedTuple):
+    """What a remedy waits for past every deadline, and what a person does about it, up to what follows then."""
+
+    why: str
+    step: str
 
 
 def usage(view: View) -> Stored | None:
@@ -43,16 +52,35 @@ def lost(view: View, newest: float) -> str:
     return work.lost(usage, scheduler, scheduled=view.scheduled)
 
 
-def never_interrupted(view: View) -> bool:
-    """Whether work was last seen on the node that says of itself that it is never to be interrupted."""
+def never_interrupted(view: View) -> tuple[str, ...]:
+    """Return the work last seen on the node that says of itself that it is never to be interrupted, a few pieces."""
     scheduler = _newest(view, SCHEDULER)
-    return scheduler is not None and bool(scheduler.result.observed.get(work.NEVER))
+    return tuple(map(str, scheduler.result.observed.get(work.NEVER) or ())) if scheduler is not None else ()
 
 
 def owner(view: View) -> str:
     """Return who else was last seen to repair or remove the node, "" for nobody."""
     scheduler = _newest(view, SCHEDULER)
     return str(scheduler.result.observed.get(work.OWNER) or "") if scheduler is not None else ""
+
+
+def keeps(view: View, since: float) -> Keeps | None:
+    """Return what a remedy that is pending `since` waits for past every deadline, None for nothing.
+
+    Where a scheduler can tell of such wishes, and did not answer since or when it was asked last, nobody knows them.
+    """
+    if whose := owner(view):
+        return Keeps(f"it is left to {whose}", f"see what became of it there: once that mark is off {view.node.name}")
+    if never := never_interrupted(view):
+        said = f"{never[0]} is never to be interrupted" + (
+            f", nor is other work ({len(never) - 1})" * bool(never[1:])
+        )
+        return Keeps(said, f"ask the owner of {never[0]} to end it, or delete it: once all such work has gone")
+    found = _newest(view, SCHEDULER)
+    if view.wishes and (found is None or found.at <= since or found.result.verdict is Verdict.UNKNOWN):
+        why = "its scheduler does not say whether its work may be interrupted"
+        return Keeps(why, "see why it does not answer (its address, its log, our rights there): once it does")
+    return None
 
 
 def note_usage(view: View) -> tuple[Action, ...]:

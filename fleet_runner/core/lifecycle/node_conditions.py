@@ -16,6 +16,8 @@ from fleet_runner.core.base.printable import printable
 from fleet_runner.core.checks.catalogue import CHECKS
 from fleet_runner.core.checks.catalogue.xid import named
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Verdict
+from fleet_runner.core.lifecycle.idle import SCHEDULER
+from fleet_runner.core.lifecycle.preflight import work
 from fleet_runner.core.lifecycle.runs import Node, Stored, Ticket
 from fleet_runner.core.lifecycle.states import STATES, Condition, State
 
@@ -91,6 +93,7 @@ def wanted(node: Node, latest: Iterable[Stored], tickets: Sequence[Ticket]) -> W
     A cluster may drain a node whose condition is "False". So that is said only of a fault that the runner follows:
     one with a ticket, or that has the node drained. What was seen once, or is excused, is "Unknown".
     """
+    latest = list(latest)
     results = {each.result.check: each for each in latest if each.at >= node.since}
     numbers = {ticket.fault: ticket.id for ticket in tickets}
     told: list[Told] = []
@@ -104,7 +107,7 @@ def wanted(node: Node, latest: Iterable[Stored], tickets: Sequence[Ticket]) -> W
     transition = "immediate" if node.state in OUT else "pending" if pending else NONE
     code = worst.code if worst is not None else NONE
     labels = {STATE: node.state.value, REASON: code if _LABEL.fullmatch(code) else NONE, TRANSITION: transition}
-    return Wanted(labels, (*told, _remediation(node)))
+    return Wanted(labels, (*told, _remediation(node, use(latest))))
 
 
 def _findings(checks: frozenset[str], results: Mapping[str, Stored]) -> list[Finding]:
@@ -166,7 +169,7 @@ def meaning(finding: Finding) -> str:
     return f"{finding.component}: {found}" if _PART.fullmatch(finding.component) else found
 
 
-def _remediation(node: Node) -> Told:
+def _remediation(node: Node, scheduler: Stored | None) -> Told:
     if node.state in OUT:
         meaning_of_state = f"{STATES[node.state].meaning} Since {utc(node.since)}."
         return Told(UNDER_REMEDIATION, "True", camel(node.state.value), meaning_of_state)
@@ -174,17 +177,30 @@ def _remediation(node: Node) -> Told:
     if pending is not None:
         remedy = pending.detail or "a remedy"
         follows = f"{remedy} follows once the node's work has ended"
-        why = f"{follows}; pending since {utc(pending.since)}, it waits for {waits_for(node)}"
+        why = f"{follows}; pending since {utc(pending.since)}, it waits for {waits_for(node, scheduler)}"
         return Told(UNDER_REMEDIATION, "True", "Pending", why)
     if Condition.MAINTENANCE in node.conditions:
         return Told(UNDER_REMEDIATION, "True", "Maintenance", "A person does planned work on it.")
     return Told(UNDER_REMEDIATION, "False", "NothingAsked", "No remedy is asked for.")
 
 
-def waits_for(node: Node) -> str:
-    """Say what a pending remedy waits for; a node's own sentence may name tenants, or other nodes."""
+def use(latest: Iterable[Stored]) -> Stored | None:
+    """Return the newest answer of the check `scheduler`, None where there is none."""
+    return next((each for each in latest if each.result.check == SCHEDULER), None)
+
+
+def waits_for(node: Node, scheduler: Stored | None = None) -> str:
+    """Say what a pending remedy waits for; a node's own sentence, or a pod's name, may name tenants.
+
+    `scheduler` is what its scheduler said last: an owner is named by its mark, which whoever reads this sees as well.
+    """
+    observed = scheduler.result.observed if scheduler is not None else {}
     if Condition.HELD in node.conditions:
         return "the end of a hold"
+    if whose := observed.get(work.OWNER):
+        return f"{whose} to give it back"
+    if observed.get(work.NEVER):
+        return "pods that are never to be interrupted"
     return "the end of its work" if Condition.IN_USE in node.conditions else "the word that no work runs on it"
 
 

@@ -141,9 +141,9 @@ def _regardless(view: View, pending: Held, need: Need | None, timing: Timing, no
 
     Nothing new starts by now: the drain was asked for once. A fault that ends work has ended its own: where others'
     may run beside it, or nobody can tell, the remedy waits like any. What is never to be interrupted is waited for,
-    and so is whoever else works on the node.
+    and so is whoever else works on the node, and the word that there is neither.
     """
-    if pending.by != RUNNER or idle.never_interrupted(view) or idle.owner(view):
+    if pending.by != RUNNER or idle.keeps(view, pending.since) is not None:
         return ""
     if need is not None and need.at_once and (why := idle.lost(view, _newest(pending, timing, now))):
         return f"The fault has ended the node's work, {why}: the remedy does not wait, it is carried out now."
@@ -164,19 +164,17 @@ def deadline(view: View, timing: Timing) -> float:
 
 
 def _why_pending(view: View, pending: Held, newest: float, timing: Timing, now: float) -> str:
-    sentence = f"{pending.detail} pending, {_doubt(view, newest)}: {pending.reason}"
+    keeps = idle.keeps(view, pending.since)
+    sentence = f"{pending.detail} pending, {keeps.why if keeps else _doubt(view, newest)}: {pending.reason}"
     if now - pending.since > deadline(view, timing):
         hours = deadline(view, timing) / 3600
-        return (
-            f"{sentence} The drain is over its deadline, {hours:.3g} h: a person decides (cancel, or end the work)."
-        )
+        way = f"{keeps.step}, the {pending.detail} follows; or cancel" if keeps else "cancel, or end the work"
+        return f"{sentence} The drain is over its deadline, {hours:.3g} h: a person decides ({way})."
     return sentence
 
 
 def _doubt(view: View, newest: float) -> str:
     usage = idle.usage(view)
-    if owner := idle.owner(view):
-        return f"it is left to {owner}, who works on it"
     if usage is None or usage.at <= newest:
         return "whether work runs on it is unknown"
     if usage.result.observed.get("in_use"):

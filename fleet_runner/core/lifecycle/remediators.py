@@ -13,6 +13,14 @@ LABEL, ANNOTATION, TAINT = "label", "annotation", "taint"
 OWNED_BY = "fleet-runner.dev/owned-by"
 """The annotation by which anything else takes a node: its value is the name that is told."""
 
+NVSENTINEL, NVSENTINEL_STATE = "NVSentinel", "dgxc.nvidia.com/nvsentinel-state"
+
+DONE = "remediation-succeeded"
+"""The state in which NVSentinel has done its part: it holds the node no more, whatever else of it is there."""
+
+GIVEN_UP = frozenset({"drain-failed", "remediation-failed"})
+"""States in which NVSentinel goes no further by itself: a person has to."""
+
 WORDS = 60
 """Characters of a name that somebody gave."""
 
@@ -27,8 +35,8 @@ class Mark(NamedTuple):
 
 MARKS: tuple[Mark, ...] = (
     # docs.nvidia.com/nvsentinel: set from the quarantine of a node until the node is well, or given back.
-    Mark("NVSentinel", LABEL, "dgxc.nvidia.com/nvsentinel-state"),
-    Mark("NVSentinel", ANNOTATION, "quarantineHealthEvent"),
+    Mark(NVSENTINEL, LABEL, NVSENTINEL_STATE),
+    Mark(NVSENTINEL, ANNOTATION, "quarantineHealthEvent"),
     # karpenter.sh, Disruption: the taint of a node that is replaced; the second one before its 1.0.
     Mark("Karpenter", TAINT, "karpenter.sh/disrupted"),
     Mark("Karpenter", TAINT, "karpenter.sh/disruption"),
@@ -47,12 +55,12 @@ def owner(meta: Mapping[str, Any], taints: Sequence[Mapping[str, Any]]) -> str:
         ANNOTATION: _mapping(meta.get("annotations")),
         TAINT: {str(taint.get("key")): taint.get("value") or "" for taint in taints},
     }
+    state = str(there[LABEL].get(NVSENTINEL_STATE) or "")
     for mark in MARKS:
-        if mark.key in there[mark.kind]:
-            named = (
-                mark.owner or " ".join(printable(str(there[mark.kind][mark.key])).split())[:WORDS] or "somebody else"
-            )
-            return f"{named} ({mark.kind} {mark.key})"
+        if mark.key in there[mark.kind] and not (mark.owner == NVSENTINEL and state == DONE):
+            value = " ".join(printable(str(there[mark.kind][mark.key])).split())[:WORDS]
+            gave_up = f", which has given up: {state}" if mark.owner == NVSENTINEL and state in GIVEN_UP else ""
+            return f"{mark.owner or value or 'somebody else'}{gave_up} ({mark.kind} {mark.key})"
     return "whoever deletes it from the cluster" if meta.get("deletionTimestamp") else ""
 
 

@@ -52,12 +52,13 @@ class View:
     tests in service; `rounds` are their newest runs that came to an answer or gave way, where the last one gave way.
     `alarms` are those that stand, raised or not; `alike` those of applications' Xids on other nodes of its tenant,
     where it has one itself; `attempts` the remedies that are remembered, oldest first. `rules`
-    say what follows from which fault. `scheduled` says whether a scheduler gives nodes work; `drained`, that it may
-    keep work away still, because of a drain that is not known to be undone. `barred` says why automation may not take
-    it out of service now. `modes` say how far automation may go at it. `refused` says why nothing is done to it at
-    all: which machine it is is not settled. `domain_fault` says what is wrong outside of a compute tray that takes
-    links from it, as the newest sweep of its NVLink domain has it; "" for nothing. `suspected_at` is when a compute
-    tray of a domain last lost links that it had before (epoch seconds).
+    say what follows from which fault. `scheduled` says whether a scheduler gives nodes work; `wishes`, whether that
+    can tell of work that is never to be interrupted, or of who else has a node; `drained`, that it may keep work
+    away still, because of a drain that is not known to be undone. `barred` says why automation may not take it out
+    of service now. `modes` say how far automation may go at it. `refused` says why nothing is done to it at all:
+    which machine it is is not settled. `domain_fault` says what is wrong outside of a compute tray that takes links
+    from it, as the newest sweep of its NVLink domain has it; "" for nothing. `suspected_at` is when a compute tray
+    of a domain last lost links that it had before (epoch seconds).
     """
 
     node: Node
@@ -84,6 +85,7 @@ class View:
     attempts: tuple[Attempt, ...] = ()
     rules: Rules = DEFAULT
     scheduled: bool = False
+    wishes: bool = False
     drained: bool = False
     barred: str = ""
     modes: Modes = ACTING

@@ -3,6 +3,7 @@
 from fleet_runner.core.checks.answers import fault_key
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.rules.rules import AtDeadline
+from fleet_runner.core.lifecycle import idle
 from fleet_runner.core.lifecycle.actions import CloseTicket, OpenTicket
 from fleet_runner.core.lifecycle.pending import deadline
 from fleet_runner.core.lifecycle.runs import RUNNER, Outcome, Run
@@ -39,19 +40,25 @@ def _overdue(view: View, timing: Timing, now: float) -> OpenTicket | None:
     if pending is None or view.node.state is not State.PRODUCTION:
         return None
     at = pending.since + deadline(view, timing)
-    acts = pending.by == RUNNER and view.rules.at_deadline is AtDeadline.ACT
+    keeps = idle.keeps(view, pending.since)
+    acts = pending.by == RUNNER and view.rules.at_deadline is AtDeadline.ACT and keeps is None
     if acts or now <= at:
         return None
-    name = view.node.name
+    name, remedy = view.node.name, pending.detail
+    step = (
+        f"{keeps.step[0].upper()}{keeps.step[1:]}, the {remedy} follows."
+        if keeps
+        else f"Ask the owner of the work to end it, or end it: the {remedy} follows once the node is idle."
+    )
     return _ticket(
         view,
         "overdue",
-        f"its drain is over its deadline: {pending.detail} waits for work that does not end",
+        f"its drain is over its deadline: {remedy} waits, {keeps.why if keeps else 'its work does not end'}",
         at,
         f"Requested by {pending.by}: {pending.reason}",
         f"1. See what runs: fleet-runner node {name}, and its scheduler.",
-        f"2. Ask the owner of the work to end it, or end it: the {pending.detail} follows once the node is idle.",
-        f"3. Or drop the {pending.detail}: fleet-runner cancel {name} --reason WHY. The node stays in service.",
+        f"2. {step}",
+        f"3. Or drop the {remedy}: fleet-runner cancel {name} --reason WHY. The node stays in service.",
         "This ticket is closed when nothing is pending any more.",
     )
 

@@ -23,7 +23,7 @@ from fleet_runner.core.faults.signals import kubernetes as kubernetes_signals
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle import node_conditions
 from fleet_runner.core.lifecycle.node_conditions import Wanted
-from fleet_runner.core.lifecycle.node_lifecycle import is_ours, lifecycle, lifecycle_is_told
+from fleet_runner.core.lifecycle.node_lifecycle import is_ours, left_to_us, lifecycle, lifecycle_is_told
 from fleet_runner.core.lifecycle.runs import Node, Ticket
 from fleet_runner.core.tickets.trackers.backoff import pause
 from fleet_runner.reconcile.faults.policy import Policy
@@ -122,7 +122,8 @@ class ConditionsTeller:
             others = [each for each in current["conditions"] if each.get("type") not in node_conditions.CONDITIONS]
             current["conditions"] = [*others, *there]
         if not _lives(current, want):
-            mine = node_conditions.conditions(current["conditions"], want.lifecycle, moment)
+            ours = left_to_us(current["conditions"], want.lifecycle)
+            mine = node_conditions.conditions(current["conditions"], ours, moment)
             if why := kubernetes_status.apply_lifecycle(self.cluster, theirs, mine):
                 log.warning("a Kubernetes node is not told all", node=theirs, why=why)
                 current[LEFT] = why
@@ -196,7 +197,7 @@ class ConditionsTeller:
         latest = self.store.latest_results(node.name)
         if self.events is not None:
             self.events.gather(node, latest, mine)
-        return replace(node_conditions.wanted(node, latest, mine), lifecycle=lifecycle(node))
+        return replace(node_conditions.wanted(node, latest, mine), lifecycle=lifecycle(node, latest))
 
 
 def _is_told(current: Mapping[str, Any]) -> bool:

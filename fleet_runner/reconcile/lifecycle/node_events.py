@@ -7,6 +7,7 @@ import structlog
 
 from fleet_runner.adapters.schedulers.kubernetes_events import EventsRefusedError, KubernetesEvents
 from fleet_runner.adapters.store import Store
+from fleet_runner.core.base.errors import SchedulerError
 from fleet_runner.core.lifecycle import node_events
 from fleet_runner.core.lifecycle.node_events import WINDOW, Allowance, NodeEvent
 from fleet_runner.core.lifecycle.runs import Node, Stored, Ticket
@@ -22,6 +23,9 @@ MOST = 50
 REST = 600.0
 """Seconds before an API server that refused our events is asked again."""
 
+PAUSE = 60.0
+"""Seconds before one that did not answer about an event is told of any again."""
+
 Key = tuple[str, str, int]
 
 
@@ -34,7 +38,9 @@ class EventsTeller:
     allowance: Allowance = field(default_factory=Allowance)
     _due: dict[Key, NodeEvent] = field(default_factory=dict[Key, NodeEvent])
     _told: dict[Key, float] = field(default_factory=dict[Key, float])
-    _refused: float = float("-inf")
+    _rests_until: float = float("-inf")
+    _late: set[Key] = field(default_factory=set[Key])
+    _is_refused: bool = False
 
     def gather(self, node: Node, latest: Sequence[Stored], tickets: Iterable[Ticket]) -> None:
         """Note what is to be told of a node that has changed, from its newest results and its open tickets."""
@@ -58,24 +64,31 @@ class EventsTeller:
     ) -> int:
         """Tell what is due of the nodes that are `there`, oldest first; return of how many events.
 
-        Raises:
-            SchedulerError: the API server did not answer; what is left is told later, for as long as it is news.
+        Whatever the API server does, nothing else depends on it: one that failed comes after the others the next
+        time, and all is told later, for as long as it is news.
         """
         now, told = self.store.clock(), 0
         self._forget(now)
-        for key, event in sorted(self._due.items(), key=lambda each: (each[1].at, each[0])):
+        for key, event in sorted(self._due.items(), key=lambda each: (each[0] in self._late, each[1].at, each[0])):
             name = theirs.get(event.node, event.node)
-            if now - self._refused < REST or not go_on():
+            if now < self._rests_until or not go_on():
                 break
             if name not in there or not may(event.node) or not self.allowance.take(event.node, now):
                 continue
             try:
                 told += self.cluster.tell(name, event)
+                self._is_refused = False
             except EventsRefusedError as error:
-                log.warning("an event of a Kubernetes node was refused", node=event.node, why=str(error))
+                if not (error.is_of_all and self._is_refused):
+                    log.warning("an event of a Kubernetes node was refused", node=event.node, why=str(error))
                 if error.is_of_all:
-                    self._refused = now
+                    self._is_refused, self._rests_until = True, now + REST
                     break
+            except SchedulerError as error:
+                log.warning("an event of a Kubernetes node was not told", node=event.node, why=str(error))
+                self._rests_until = now + PAUSE
+                self._late.add(key)
+                break
             self._told[key] = event.at
             del self._due[key]
         return told
@@ -85,6 +98,7 @@ class EventsTeller:
         self.allowance.forget(now)
         self._due = {key: each for key, each in self._due.items() if each.at > now - WINDOW}
         self._told = {key: at for key, at in self._told.items() if at > now - WINDOW}
+        self._late &= self._due.keys()
 
 
 def _key(event: NodeEvent) -> Key:

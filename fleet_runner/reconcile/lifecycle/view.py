@@ -105,6 +105,7 @@ class FleetView:
             attempts=self._attempts(node, now),
             rules=self.rules(),
             scheduled=self._scheduled(),
+            wishes=self.world.settings.scheduler == "kubernetes",
             drained=node.state in SERVING and self._drained(node),
             modes=self.modes(node.name),
             refused=self._refused(node),

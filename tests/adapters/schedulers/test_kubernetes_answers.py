@@ -196,3 +196,54 @@ def test_without_the_extra_it_is_said_what_to_install(tmp_path: Path, monkeypatc
     monkeypatch.setitem(sys.modules, "kubernetes", None)
     with pytest.raises(SettingsError, match=r"pip install 'fleet-runner\[kubernetes\]'"):
         kubernetes.opened(tmp_path / "kubeconfig")
+
+
+REFUSALS: dict[str, Answer] = {
+    "two budgets": (500, b'{"message": "This pod has more than one PodDisruptionBudget"}'),
+    "a webhook": (403, b'{"message": "admission webhook \\"keep\\" denied the request"}'),
+    "no right": (403, b'{"message": "cannot create resource \\"pods/eviction\\""}'),
+    "nonsense": (200, b"<html>"),
+}
+
+
+@pytest.mark.parametrize("refusal", REFUSALS.values(), ids=REFUSALS)
+def test_a_pod_whose_eviction_is_refused_is_named_and_keeps_neither_the_drain_nor_another_pod(
+    server: Server, opened: Callable[[], kubernetes.Kubernetes], refusal: Answer
+) -> None:
+    """What is left on the node is read after it, as after any drain; an eviction does not wait for it."""
+    label = {"fleet-runner.dev/interruption": "at-once"}
+    pods = [{"metadata": {"name": name, "namespace": "ml", "labels": label}} for name in ("held", "free", "gone")]
+    server.says |= {
+        ("GET", "/api/v1/pods"): (200, json.dumps({"items": pods}).encode()),
+        ("GET", "/api/v1/"): (200, b'{"resources": []}'),
+        ("PATCH", "/api/v1/nodes/gpu-1"): (200, b"{}"),
+        ("PATCH", "/api/v1/nodes/gpu-1/status"): (200, b"{}"),
+        ("POST", "/api/v1/namespaces/ml/pods/held/eviction"): refusal,
+        ("POST", "/api/v1/namespaces/ml/pods/free/eviction"): (201, b"{}"),
+    }
+    did = opened().drain("gpu-1", "Xid 79", By.RUNNER)
+    assert did.changed
+    assert "; 2 pods that may be interrupted are to end; kept: ml/held: Kubernetes" in did.told
+    posted = [body for method, _, body in server.asked if method == "POST"]
+    assert [body["deleteOptions"]["gracePeriodSeconds"] for body in posted] == [1, 1, 1]
+    server.says["GET", "/api/v1/pods"] = (200, json.dumps({"items": pods[:1]}).encode())
+    assert "kept: ml/held: Kubernetes" in opened().evict("gpu-1", 3600.0).told
+
+
+def test_pods_that_cannot_be_asked_for_leave_a_drained_node_drained(
+    server: Server, opened: Callable[[], kubernetes.Kubernetes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The API server fails in between, or takes too long for all of them: the next look asks the rest."""
+    label = {"fleet-runner.dev/interruption": "graceful"}
+    pods = {"items": [{"metadata": {"name": "slow", "namespace": "ml", "labels": label}}]}
+    server.says |= {
+        ("GET", "/api/v1/pods"): (200, json.dumps(pods).encode()),
+        ("PATCH", "/api/v1/nodes/gpu-1"): (200, b"{}"),
+        ("PATCH", "/api/v1/nodes/gpu-1/status"): (200, b"{}"),
+    }
+    did = opened().drain("gpu-1", "Xid 79", By.RUNNER)
+    assert did.changed
+    assert "; no pod was asked to end: Kubernetes refused its resources: HTTP 404" in did.told
+    server.says["GET", "/api/v1/"] = (200, b'{"resources": []}')
+    monkeypatch.setattr(kubernetes, "ROUND", 0.0)
+    assert f"; kept: ml/slow: {kubernetes.LATER}" in opened().drain("gpu-1", "Xid 79", By.RUNNER).told

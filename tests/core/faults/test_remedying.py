@@ -168,6 +168,32 @@ def test_work_that_is_never_to_be_interrupted_is_waited_for_past_the_deadline_an
         assert event(decide(free, TIMING, NOW)) is not None
 
 
+def test_what_a_silent_scheduler_may_know_of_work_is_waited_for_past_the_deadline() -> None:
+    """Where it can tell of such wishes: not by its last word but one, nor by one from before the remedy."""
+    act = Rules(at_deadline=AtDeadline.ACT, deadline=60)
+    silent = stored(check="scheduler", verdict=Verdict.UNKNOWN, id=6)
+    old = stored(check="scheduler", observed={"in_use": True}, at=SINCE, id=6)
+    waits = pending(Remedy.RESET, alarms=(an_alarm(),), rules=act, scheduled=True, wishes=True)
+    for latest in ((BUSY,), (BUSY, silent), (BUSY, old)):
+        kept = decide(replace(waits, latest=latest), TIMING, NOW)
+        assert event(kept) is None
+        assert "its scheduler does not say whether its work may be interrupted" in kept.waiting
+        assert "a person decides (see why it does not answer" in kept.waiting
+        assert event(decide(replace(waits, latest=latest, wishes=False), TIMING, NOW)) is Event.RESET_NEEDED
+    assert event(decide(replace(waits, latest=(BUSY, the_job())), TIMING, NOW)) is Event.RESET_NEEDED
+
+
+def test_what_is_never_to_be_interrupted_is_named_with_what_to_do() -> None:
+    never = ["pod ml/train", "pod ml/shop"]
+    alarmed = pending(Remedy.RESET, alarms=(an_alarm(),), latest=(BUSY, the_job(never=never)))
+    said = decide(alarmed, TIMING, NOW).waiting
+    assert said.startswith("RESET pending, pod ml/train is never to be interrupted, nor is other work (1): ")
+    over = decide(replace(alarmed, rules=Rules(deadline=60)), TIMING, NOW).waiting
+    assert (
+        "(ask the owner of pod ml/train to end it, or delete it: once all such work has gone, the RESET foll" in over
+    )
+
+
 def test_a_node_that_another_remediator_has_is_left_to_it_and_says_so() -> None:
     """Idle or not, past the deadline and whatever the fault ended; once its mark has gone, the remedy runs."""
     theirs = "NVSentinel (label dgxc.nvidia.com/nvsentinel-state)"
@@ -182,7 +208,7 @@ def test_a_node_that_another_remediator_has_is_left_to_it_and_says_so() -> None:
     ):
         kept = decide(view, TIMING, NOW)
         assert event(kept) is None
-        assert f"it is left to {theirs}, who works on it" in kept.waiting
+        assert f"it is left to {theirs}: " in kept.waiting
         assert event(decide(replace(view, latest=(usage(in_use=False), free)), TIMING, NOW)) is not None
 
 

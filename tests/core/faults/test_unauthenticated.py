@@ -127,6 +127,15 @@ def test_what_its_check_does_not_see_is_cleared_as_not_confirmed() -> None:
     assert cleared(replace(looked(), alarms=(replace(LINE, raised_at=None),)), NOW) == ()
 
 
+def test_what_no_check_looks_for_has_nobody_asked_and_stands_until_its_sender_is_silent() -> None:
+    """Others' conditions last for days: a look each time that they are heard would find nothing, without end."""
+    theirs = replace(LINE, source=Source.CLUSTER, code="alert.kubernetes.KernelDeadlock", component="")
+    for view in (a_view(alarms=(theirs,), runs=(SWEPT, CABLED)), replace(looked(), alarms=(theirs,))):
+        assert (unanswered(view), ask_at(view, PATIENT), told(view), cleared(view, NOW)) == ((), math.inf, "", ())
+        assert watch(view, PATIENT, NOW).actions == ()
+        assert cleared(view, NOW + 10 * 86_400.0)
+
+
 def test_what_its_check_sees_is_acted_on_for_that_finding_alone() -> None:
     """The finding asks for a remedy, as it would without the alarm; the alarm stands until a look passes."""
     seen = a_finding(Remedy.RESET, code="xid.119", fault=LINE.fault)

@@ -4,7 +4,16 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.lifecycle.remediators import ANNOTATION, LABEL, MARKS, OWNED_BY, TAINT, Mark, owner
+from fleet_runner.core.lifecycle.remediators import (
+    ANNOTATION,
+    LABEL,
+    MARKS,
+    NVSENTINEL_STATE,
+    OWNED_BY,
+    TAINT,
+    Mark,
+    owner,
+)
 
 
 def marked(mark: Mark, value: str = "x") -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -44,3 +53,20 @@ def test_a_node_that_is_deleted_is_whoevers_deletes_it() -> None:
 )
 def test_a_node_without_a_mark_is_nobodys(meta: dict[str, Any]) -> None:
     assert owner(meta, [{"key": "nvidia.com/gpu"}]) == ""
+
+
+@pytest.mark.parametrize(
+    ("state", "notes", "said"),
+    [
+        ("quarantined", {}, f"NVSentinel (label {NVSENTINEL_STATE})"),
+        ("drain-succeeded", {}, f"NVSentinel (label {NVSENTINEL_STATE})"),
+        ("drain-failed", {}, f"NVSentinel, which has given up: drain-failed (label {NVSENTINEL_STATE})"),
+        ("remediation-failed", {}, f"NVSentinel, which has given up: remediation-failed (label {NVSENTINEL_STATE})"),
+        ("remediation-succeeded", {"quarantineHealthEvent": "{}"}, ""),
+        ("remediation-succeeded", {OWNED_BY: "kim"}, f"kim (annotation {OWNED_BY})"),
+        (None, {}, f"NVSentinel (label {NVSENTINEL_STATE})"),
+    ],
+)
+def test_nvsentinel_has_a_node_until_it_has_done_its_part(state: Any, notes: dict[str, str], said: str) -> None:
+    """What it has given up is still its own, and said to be given up: a person is to look."""
+    assert owner({"labels": {NVSENTINEL_STATE: state}, "annotations": notes}, []) == said

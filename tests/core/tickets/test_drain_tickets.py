@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.faults.rules.rules import AtDeadline, Rules
 from fleet_runner.core.lifecycle.actions import CloseTicket, OpenTicket
@@ -10,7 +12,7 @@ from fleet_runner.core.lifecycle.decisions import decide
 from fleet_runner.core.lifecycle.runs import Outcome
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 from fleet_runner.core.lifecycle.view import Timing, View
-from tests.making import NOW, SINCE, a_node, a_run, a_ticket, a_view, an_alarm, conditions, held, paced, usage
+from tests.making import NOW, SINCE, a_node, a_run, a_ticket, a_view, an_alarm, conditions, held, paced, stored, usage
 
 TIMING = Timing(drain=60, passive=paced(300), cabling=paced(14_400), drain_deadline=50)
 SWEPT = (a_run(Stage.HEALTH_PASSIVE), a_run(Stage.CABLING, id=8))
@@ -46,6 +48,36 @@ def test_a_drain_that_may_still_end_by_itself_is_nobodys() -> None:
     """Before its deadline, or where the policy says to act then."""
     assert tickets(waiting(), replace(TIMING, drain_deadline=100)) == []
     assert tickets(waiting(rules=Rules(at_deadline=AtDeadline.ACT))) == []
+
+
+@pytest.mark.parametrize(
+    ("observed", "title", "step"),
+    [
+        (
+            {"owner": "NVSentinel, which has given up: drain-failed (label x)"},
+            "it is left to NVSentinel, which has given up: drain-failed (label x)",
+            "2. See what became of it there: once that mark is off gpu-01, the RESET follows.",
+        ),
+        (
+            {"never": ["pod ml/train"]},
+            "pod ml/train is never to be interrupted",
+            (
+                "2. Ask the owner of pod ml/train to end it, or delete it: "
+                "once all such work has gone, the RESET follows."
+            ),
+        ),
+    ],
+)
+def test_a_drain_that_waits_past_its_deadline_whatever_the_policy_says_is_a_persons(
+    observed: dict[str, Any], title: str, step: str
+) -> None:
+    """Nothing ends it by itself, so somebody is told whom to ask."""
+    said = stored(check="scheduler", observed={"in_use": True, **observed}, id=6)
+    for rules in (Rules(), Rules(at_deadline=AtDeadline.ACT)):
+        (told,) = tickets(waiting(rules=rules, latest=(usage(in_use=True), said)))
+        assert isinstance(told, OpenTicket)
+        assert told.title == f"gpu-01: its drain is over its deadline: RESET waits, {title}"
+        assert step in told.body.splitlines()
 
 
 def test_the_ticket_is_closed_when_nothing_is_pending_any_more() -> None:

@@ -12,7 +12,7 @@ from fleet_runner.core.lifecycle.actions import Decision, Move
 from fleet_runner.core.lifecycle.node_events import WINDOW, Allowance, NodeEvent, Rate
 from fleet_runner.core.lifecycle.spool import Judged
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Event, Stage, State
-from fleet_runner.reconcile.lifecycle.node_events import REST, EventsTeller
+from fleet_runner.reconcile.lifecycle.node_events import PAUSE, REST, EventsTeller
 from fleet_runner.reconcile.loop.context import TickContext
 from tests.reconcile.scripted import a_fleet
 
@@ -123,14 +123,38 @@ def test_nodes_of_nobody_here_and_of_which_nothing_may_be_told_wait(world: TickC
     assert [there for there, _ in cluster.told] == ["gpu-02", "gpu-01"]
 
 
-def test_a_cluster_that_is_away_is_told_later(world: TickContext, cluster: Cluster) -> None:
+def test_a_cluster_that_does_not_answer_is_told_later_and_that_event_after_the_others(
+    world: TickContext, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that fails each time keeps no other back; nor does any of it keep the conditions back."""
     found(world, "gpu-01")
     given = teller(world, cluster)
     cluster.raises = SchedulerError("away")
-    with pytest.raises(SchedulerError):
-        visit(world, given)
+    assert [visit(world, given), visit(world, given)] == [0, 0]
+    assert capsys.readouterr().out.count("was not told") == 1
     cluster.raises = None
-    assert visit(world, given) == 1
+    found(world, "gpu-02")
+    assert visit(world, given) == 0
+    clock = world.store.clock
+    monkeypatch.setattr(world.store, "clock", lambda: clock() + PAUSE)
+    assert visit(world, given) == 2
+    assert [there for there, _ in cluster.told] == ["gpu-02", "gpu-01"]
+    assert visit(world, given) == 0
+    assert given._late == set()
+
+
+def test_a_cluster_that_refuses_them_all_is_logged_once_until_it_takes_one(
+    world: TickContext, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock, passed = world.store.clock, [0.0]
+    monkeypatch.setattr(world.store, "clock", lambda: clock() + passed[0])
+    given = teller(world, cluster)
+    for raises, node, count in (("no", "gpu-01", 1), ("no", "gpu-01", 0), (None, "gpu-01", 0), ("no", "gpu-02", 1)):
+        found(world, node)
+        cluster.raises = EventsRefusedError("event x", 403) if raises else None
+        visit(world, given)
+        assert capsys.readouterr().out.count("was refused") == count
+        passed[0] += REST + 1.0
 
 
 def test_a_refusal_of_all_rests_and_of_one_keeps_no_other_back(

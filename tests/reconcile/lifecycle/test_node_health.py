@@ -48,8 +48,29 @@ def test_a_condition_is_an_alarm_that_is_watched_until_it_is_over(world: TickCon
     hear(world, {"gpu-01": [], "gpu-02": []})
     assert list(alarms(world)) == [place]
     hear(world, {"gpu-01": [WELL], "gpu-02": []})
-    world.store.keep_alarms(["gpu-01"], lambda _: (), world.store.clock())
-    assert all(each.over_at is not None or each.cleared_at is not None for each in alarms(world).values())
+    assert alarms(world) == {}
+
+
+def test_a_condition_that_lasts_is_one_alarm_that_stands_and_has_no_node_looked_at(
+    world: TickContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often it is heard, and by whichever runner; once it was well, it counts anew."""
+    clock, passed = world.store.clock, [0.0]
+    monkeypatch.setattr(world.store, "clock", lambda: clock() + passed[0])
+    lasting = DEAD | {"lastTransitionTime": "2020-01-01T00:00:00Z"}
+    woken = [hear(world, {"gpu-01": [lasting]})]
+    first = alarms(world)["gpu-01", f"{PREFIX}KernelDeadlock"]
+    for _ in range(20):
+        passed[0] += LOOK
+        woken.append(hear(world, {"gpu-01": [lasting]}))
+    (last,) = alarms(world).values()
+    assert (last.id, last.count, last.first_at) == (first.id, first.count, first.first_at)
+    assert last.heard_at >= first.heard_at + 20 * LOOK
+    assert woken[1:] == [frozenset()] * 20
+    passed[0] += LOOK
+    again = DEAD | {"lastTransitionTime": "2999-01-01T00:00:00Z"}
+    hear(world, {"gpu-01": [again]})
+    assert alarms(world)["gpu-01", f"{PREFIX}KernelDeadlock"].count == first.count + 1
 
 
 def test_a_runner_that_no_longer_decides_hears_no_more(world: TickContext) -> None:

@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 
 from fleet_runner.adapters.schedulers import kubernetes
-from fleet_runner.core.checks.verdicts import Remedy
+from fleet_runner.core.checks.verdicts import Remedy, Result, Verdict
 from fleet_runner.core.lifecycle.actions import Action, ClearCondition, Decision
 from fleet_runner.core.lifecycle.node_lifecycle import DRAIN_IN_PROGRESS, LIFECYCLE, MAINTENANCE_PLANNED
 from fleet_runner.core.lifecycle.pending import HOLDS, pend
 from fleet_runner.core.lifecycle.runs import Held
+from fleet_runner.core.lifecycle.spool import Judged
+from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.reconcile.lifecycle.node_conditions import LOOK, ConditionsTeller
 from fleet_runner.reconcile.loop.context import TickContext
 from tests import kube
@@ -70,12 +72,22 @@ def look_again(teller: ConditionsTeller) -> None:
     teller._looked -= LOOK
 
 
+def drained(world: TickContext, **observed: Any) -> None:
+    """Keep what the scheduler says of the drained node."""
+    now = world.store.clock()
+    said = Result("scheduler", Verdict.PASS, "as told", observed={"in_use": True, "ours": True, **observed})
+    world.store.record_by_hand(Stage.DRAIN, "kim", [Judged("gpu-01", now, said)], now)
+
+
 def test_they_are_there_while_a_remedy_is_pending_and_gone_after(
     server: kube.ApiServer, world: TickContext, teller: ConditionsTeller
 ) -> None:
     assert teller.visit() == 1
     assert said(server) == {}
     pending(world)
+    assert [teller.visit(), teller.visit()] == [1, 0]
+    assert set(said(server)) == {MAINTENANCE_PLANNED}
+    drained(world)
     assert [teller.visit(), teller.visit()] == [1, 0]
     found = said(server)
     assert set(found) == {DRAIN_IN_PROGRESS, MAINTENANCE_PLANNED}
@@ -98,14 +110,16 @@ def test_one_of_an_earlier_runner_goes_after_a_restart(
 def test_what_kubectl_drain_says_stays_and_keeps_nothing_else_back(
     server: kube.ApiServer, world: TickContext, teller: ConditionsTeller
 ) -> None:
-    """It is written under another name; ours is left out, and told at a look after theirs has gone."""
+    """It is written under another name; ours of its type is left out, and told at a look after theirs has gone."""
     theirs = {"type": DRAIN_IN_PROGRESS, "status": "True", "reason": "AdminRequested", "message": "kubectl drain"}
     head = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gpu-01"}}
     way = "/api/v1/nodes/gpu-01/status?fieldManager=kubectl-drain"
     server.ask("PATCH", way, head | {"status": {"conditions": [theirs]}}, "application/apply-patch+yaml")
     pending(world)
+    drained(world)
     assert [teller.visit(), teller.visit()] == [1, 0]
     assert said(server)[DRAIN_IN_PROGRESS]["message"] == "kubectl drain"
+    assert said(server)[MAINTENANCE_PLANNED]["message"].startswith("fleet-runner: REBOOT is pending")
     conditions = {each["type"]: each for each in server.node("gpu-01")["status"]["conditions"]}
     assert conditions["UnderRemediation"]["reason"] == "Pending"
     teller.clear()

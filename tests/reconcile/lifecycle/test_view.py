@@ -1,7 +1,9 @@
-"""What a decision is made from: what other nodes of a tenant tell of the same crash."""
+"""What a decision is made from: what others of a tenant tell of the same crash, and what a scheduler can tell."""
 
 from collections.abc import Callable
 from dataclasses import replace
+
+import pytest
 
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.reconcile.lifecycle.view import FleetView
@@ -30,3 +32,19 @@ def test_alarms_alike_are_those_of_the_same_tenant(make_world: Callable[..., Tic
     assert gone.view(nodes["gpu-01"], None, 3.0).alike == ()
     with world.store.one_moment():
         assert view.view(nodes["gpu-04"], None, 3.0).alike != ()
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "scheduled", "wishes"), [("none", False, False), ("slurm", True, False), ("kubernetes", True, True)]
+)
+def test_only_kubernetes_can_tell_of_work_that_is_never_to_be_interrupted(
+    make_world: Callable[..., TickContext], scheduler: str, scheduled: bool, wishes: bool
+) -> None:
+    """So only its silence is a reason to wait past a deadline."""
+    fleet = a_fleet(1)
+    world = make_world()
+    world.settings = world.settings.model_copy(update={"scheduler": scheduler})
+    world.store.register(list(fleet.devices.values()), 1.0)
+    (node,) = world.store.nodes()
+    found = FleetView(world, fleet).view(node, None, 3.0)
+    assert (found.scheduled, found.wishes) == (scheduled, wishes)

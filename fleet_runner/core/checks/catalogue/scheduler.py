@@ -69,7 +69,7 @@ def _seen(said: dict[str, Any]) -> Seen:
 def _message(seen: Seen) -> str:
     uses = f"{scheduler.listed(seen.work)} on it" if seen.work else "no work on it"
     uses += f", beside {seen.others} pods without devices" if seen.others else ""
-    uses += f"; it is left to {seen.owner}, who works on it" if seen.owner else ""
+    uses += f"; it is left to {seen.owner}" if seen.owner else ""
     if seen.takes_work:
         return f"{seen.state}, {uses}"
     whose = "by fleet-runner" if seen.ours is not None else "not by fleet-runner"

@@ -26,7 +26,10 @@ INTERRUPTION = "fleet-runner.dev/interruption"
 """The label, or annotation, by which a pod says how it wants to be treated when its node is drained."""
 
 NEVER, AT_ONCE, GRACEFUL = "never", "at-once", "graceful"
-"""Waited for, whatever it asks for, and never evicted; evicted without a grace period; evicted with its own one."""
+"""Waited for, whatever it asks for, and never evicted; evicted with one second of grace; evicted with its own one.
+
+One that ends already is not `NEVER` any more: somebody ends it, and on a dead node it stays for as long as that is
+off."""
 
 MIRROR = "kubernetes.io/config.mirror"
 DAEMON = "DaemonSet"
@@ -69,7 +72,7 @@ def parse(node: str, said: Mapping[str, Any]) -> Seen:
     if not isinstance(notes, dict) or len(pods) > MOST_PODS:
         raise EvidenceError(f"{len(pods)} pods on node {node}, expected at most {MOST_PODS}, and its annotations")
     there = [pod for pod in pods if not _is_over(pod)]
-    never = [pod for pod in there if pod.get("interruption") == NEVER]
+    never = [pod for pod in there if pod.get("interruption") == NEVER and not pod.get("ending")]
     work = tuple(f"pod {pod.get('name')}" for pod in there if pod.get("devices") or pod in never)
     ours = is_ours(said)
     cordoned = bool(said.get("unschedulable"))
@@ -114,7 +117,7 @@ def willing(pods: Sequence[Mapping[str, Any]]) -> dict[str, bool]:
 
 
 def hurried(pods: Sequence[Mapping[str, Any]]) -> frozenset[str]:
-    """Return the pods that want no grace period."""
+    """Return the pods that want as little grace as there is."""
     return frozenset(str(pod.get("name")) for pod in pods if pod.get("interruption") == AT_ONCE)
 
 

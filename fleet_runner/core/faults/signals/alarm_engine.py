@@ -187,7 +187,7 @@ class AlarmEngine:
         outcome = each.memory.judge(signal, mark)
         if outcome is not Outcome.TAKEN:
             return outcome
-        if mark in each.memory.recent:  # it goes on
+        if mark in each.memory.recent or _is_the_same(each, signal):  # it goes on
             each.memory.keep(mark, signal.at)
             each.refresh(signal.at, now)
             self._schedule(each)
@@ -289,6 +289,11 @@ class AlarmEngine:
 
 def _side(told: Signal | Alarm | StandingAlarm) -> Side:
     return told.node, told.authenticated
+
+
+def _is_the_same(each: StandingAlarm, signal: Signal) -> bool:
+    """Whether what a cluster says goes on since before it was heard of last, maybe by an earlier process."""
+    return signal.source is Source.CLUSTER and signal.began is not None and signal.began <= each.last_at
 
 
 def _give(each: StandingAlarm, changed: dict[int, StandingAlarm], now: float) -> None:

@@ -52,7 +52,7 @@ MOST = 100
 """Conditions of one node that are read."""
 
 WORDS = 300
-_TYPE = 100
+_TYPE, _KEY = 100, 150
 
 
 def table(changes: Mapping[str, str]) -> dict[str, str]:
@@ -66,7 +66,7 @@ def faulty(conditions: Iterable[Mapping[str, Any]], heard: Mapping[str, str]) ->
     return {
         f"{PREFIX}{each['type']}"[:_TYPE]: each
         for each in read
-        if isinstance(each.get("type"), str) and each.get("status") == heard.get(each["type"])
+        if isinstance(each.get("type"), str) and each["type"] in heard and each.get("status") == heard[each["type"]]
     }
 
 
@@ -90,15 +90,15 @@ def signals(
         said = f"{each['type']} is {each.get('status')}: {each.get('reason')}: {each.get('message')}"
         yield Signal(
             node, code, "", now, Source.CLUSTER, " ".join(printable(said).split())[:WORDS], Remedy.WATCH,
-            began=_moment(each.get("lastTransitionTime"), now),
+            key=f"{each['type']}@{each.get('lastTransitionTime')}"[:_KEY], began=_moment(each, now),
         )  # fmt: skip
     for code in sorted(set(standing) & sound(read, heard)):
         yield Signal(node, code, "", now, Source.CLUSTER, "its condition says that it is over", ended=True)
 
 
-def _moment(said: Any, now: float) -> float:
+def _moment(condition: Mapping[str, Any], now: float) -> float:
     """Return when a condition changed, not after now; now where it does not say."""
     try:
-        return min(now, datetime.fromisoformat(str(said)).timestamp())
+        return min(now, datetime.fromisoformat(str(condition.get("lastTransitionTime"))).timestamp())
     except (ValueError, OverflowError, OSError):
         return now

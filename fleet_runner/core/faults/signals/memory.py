@@ -12,7 +12,7 @@ REORDER = 900.0
 """Seconds by which signals of one sender may overtake each other."""
 
 
-GOING_ON = frozenset({Source.ALERT})
+GOING_ON = frozenset({Source.ALERT, Source.CLUSTER})
 """Senders that say again and again, with the same key, what is so still."""
 
 BY_KEY = frozenset({Source.ALERT, Source.OPERATOR})

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from fleet_runner.core.checks.verdicts import Result
+from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.faults.escalation import Attempt
 from fleet_runner.core.faults.rules.rules import AtDeadline, Rules
 from fleet_runner.core.lifecycle.preflight import work
@@ -26,13 +26,15 @@ class Known:
 
     `boot` is the boot in which the boot service proved it, "" where there was none. `off` says that its BMC calls it
     off, `served` that what follows is a boot in which the boot service proves it. `sure` says that its identity must
-    be proven; else it is enough that nothing speaks against it, because what follows proves it by itself.
+    be proven; else it is enough that nothing speaks against it, because what follows proves it by itself. `wishes`
+    says that its scheduler can tell of work that is never to be interrupted, or of who else has the node.
     """
 
     boot: str = ""
     off: bool = False
     served: bool = False
     sure: bool = True
+    wishes: bool = False
 
 
 class Used(NamedTuple):
@@ -58,12 +60,31 @@ def unproven(found: Identity, known: Known) -> str:
 
 
 def unended(used: Used, known: Known, ends: Ends, *, scheduled: bool) -> str:
-    """Say which work would end; "" where none is known to run, or that may be ended which runs."""
+    """Say which work would end; "" where none is known to run, or that may be ended which runs.
+
+    What is never to be interrupted, and a node that somebody else has, is left, whatever may be ended.
+    """
+    if kept := _kept(used.scheduler, known):
+        return kept
     why = "" if known.off else work.running(used.usage, used.scheduler)
     if not why or ends is Ends.ANY:
         return ""
     lost = work.lost(used.usage, used.scheduler, scheduled=scheduled) if ends is Ends.LOST else ""
     return "" if lost else why
+
+
+def _kept(scheduler: Result | None, known: Known) -> str:
+    """Say why nothing may be ended whatever the rules say; a node that is off runs nothing, and may have an owner."""
+    observed = scheduler.observed if scheduler is not None else {}
+    if owner := observed.get(work.OWNER):
+        return f"it is left to {owner}"
+    if known.off:
+        return ""
+    if never := observed.get(work.NEVER):
+        return f"{never[0]} is never to be interrupted"
+    if known.wishes and (scheduler is None or scheduler.verdict is Verdict.UNKNOWN):
+        return "its scheduler does not say whether its work may be interrupted"
+    return ""
 
 
 def ends(rules: Rules, device_type: str, attempt: Attempt) -> Ends:

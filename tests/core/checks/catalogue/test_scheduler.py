@@ -65,7 +65,7 @@ def test_a_node_that_somebody_else_repairs_is_told_and_its_drain_is_no_trouble()
     node = {"name": "n1", "notes": {}, "taints": [], "ready": "True", "pods": [], "owner": "Karpenter (taint x)"}
     found = judged(scheduler="kubernetes", did="drain", said=node)
     assert (found.verdict, found.observed["owner"]) == (Verdict.PASS, "Karpenter (taint x)")
-    assert "it is left to Karpenter (taint x), who works on it" in found.message
+    assert "it is left to Karpenter (taint x)" in found.message
 
 
 @pytest.mark.parametrize(

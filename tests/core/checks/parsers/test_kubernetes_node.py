@@ -230,3 +230,12 @@ def test_a_pod_that_is_never_to_be_interrupted_is_waited_for_and_no_other_is_bec
     assert standing(there, devices=True) == {"ml/batch": False}
     assert kubernetes_node.willing(there) == {"ml/batch": False, "ml/web": False}
     assert kubernetes_node.hurried(there) == {"ml/batch"}
+
+
+def test_one_that_ends_already_is_never_no_more() -> None:
+    """On a dead node it stays, ending, until that is back: whoever deleted it has decided."""
+    ending = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    found = seen(
+        a_node(), a_pod("shop", **ending, **asks(label="never")), a_pod("batch", {"nvidia.com/gpu": "1"}, **ending)
+    )
+    assert (found.work, found.never, found.others) == (("pod ml/batch",), (), 1)

@@ -207,6 +207,20 @@ def test_an_alert_that_goes_on_keeps_its_alarm() -> None:
     assert len(desk.hear([alert(202, key="k2")], NOW + 202).changed) == 1
 
 
+def test_a_condition_of_a_cluster_that_goes_on_is_not_counted_again_by_a_later_process() -> None:
+    """It began before it was heard of last; one that began since is counted."""
+    said = Signal("gpu-01", "alert.kubernetes.X", "", NOW, Source.CLUSTER, "it is so", key="X@1", began=NOW - 60)
+    (first,) = AlarmEngine(Rules()).hear([said], NOW).changed
+    for later, count in (
+        (replace(said, at=NOW + 600, began=NOW - 60), 1),
+        (replace(said, at=NOW + 600, began=NOW + 1), 2),
+    ):
+        engine = AlarmEngine.of([first], Rules())
+        heard = engine.hear([replace(later, key="X@2")], NOW + 600)
+        (now,) = (*heard.changed, *engine.unstored(NOW + 600))
+        assert (now.count, now.last_at, now.heard_at) == (count, NOW + 600, NOW + 600)
+
+
 def test_an_alarm_of_several_alerts_ends_with_the_last_of_them() -> None:
     """An end of one that was never told ends none."""
     desk = AlarmEngine(Rules())

@@ -31,7 +31,7 @@ def test_a_problem_and_what_is_not_ready_are_signals_that_are_watched_and_prove_
     first, second = told(problem, unready)
     assert first == Signal(
         "gpu-01", "alert.kubernetes.KernelDeadlock", "", NOW, Source.CLUSTER, "KernelDeadlock is True: R: it is so",
-        Remedy.WATCH, began=1_798_761_600.0,
+        Remedy.WATCH, key="KernelDeadlock@2027-01-01T00:00:00Z", began=1_798_761_600.0,
     )  # fmt: skip
     assert (second.code, second.began, second.authenticated) == (f"{PREFIX}AcceleratedHardwareReady", NOW, False)
 
@@ -50,6 +50,8 @@ def test_the_rules_only_watch_what_others_say(kind: str) -> None:
         condition("Ready", "False"),
         condition("OfSomebody", "True"),
         {"type": 7, "status": "True"},
+        {"type": "Foo"},
+        {"type": "KernelDeadlock"},
         {},
         "no condition",
     ],

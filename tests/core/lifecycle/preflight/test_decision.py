@@ -11,7 +11,7 @@ from fleet_runner.core.faults.rules.rule import Rule
 from fleet_runner.core.faults.rules.rules import DEFAULT, AtDeadline, Rules
 from fleet_runner.core.lifecycle.preflight.decision import Ends, Known, Used, ends, unended, unproven
 from fleet_runner.core.lifecycle.preflight.machine import BMC, SYSTEM, Designed, MachineReport, Match, identify
-from tests.core.lifecycle.preflight.test_work import IDLE, SHARED, SILENT, SOLE, answers
+from tests.core.lifecycle.preflight.test_work import IDLE, SHARED, SILENT, SOLE, answers, said
 from tests.making import an_attempt
 
 KNOWN = Designed("S1", frozenset({"b8:3f:d2:00:00:01"}))
@@ -73,6 +73,27 @@ def test_work_that_a_fault_has_ended_may_be_ended(usage: Result, scheduler: Resu
     """That of a job which has the whole node, and no other."""
     found = unended(Used(usage, scheduler), Known(), Ends.LOST, scheduled=scheduler is not None)
     assert (found == "") is ended
+
+
+@pytest.mark.parametrize("ends", Ends)
+def test_what_is_never_to_be_interrupted_and_what_somebody_else_has_is_left_whatever_may_be_ended(ends: Ends) -> None:
+    """A node that is off runs nothing, and may have an owner all the same."""
+    never, owned = (
+        said(in_use=True, sole=True, never=["pod ml/train"]),
+        said(in_use=False, owner="Karpenter (taint x)"),
+    )
+    assert unended(Used(SOLE, never), Known(), ends, scheduled=True) == "pod ml/train is never to be interrupted"
+    assert unended(Used(SOLE, never), Known(off=True), ends, scheduled=True) == ""
+    for known in (Known(), Known(off=True)):
+        assert unended(Used(IDLE, owned), known, ends, scheduled=True) == "it is left to Karpenter (taint x)"
+
+
+@pytest.mark.parametrize("ends", Ends)
+def test_where_a_scheduler_can_tell_of_such_wishes_its_silence_ends_no_work(ends: Ends) -> None:
+    for silence in (SILENT, None):
+        assert unended(Used(SOLE, silence), Known(wishes=True), ends, scheduled=True)
+        assert unended(Used(SOLE, silence), Known(wishes=True, off=True), ends, scheduled=True) == ""
+    assert unended(Used(IDLE, IDLE), Known(wishes=True), ends, scheduled=True) == ""
 
 
 @pytest.mark.parametrize(
