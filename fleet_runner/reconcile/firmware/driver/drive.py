@@ -156,8 +156,8 @@ def _act(visit: Visit, flash: Flash, seen: Seen, act: Adopt | Mark | Reset | Con
             _note(visit, replace(flash, phase=Phase.UPDATED, updated_at=seen.at))
         case Mark(phase):
             _note(visit, replace(flash, phase=phase))
-        case Reset(number=number):
-            _reset(visit, flash, number)
+        case Reset(number=number, task=task):
+            _reset(visit, replace(flash, task=task or flash.task), number)
         case Conclude(end, detail):
             _end(visit, flash, end, detail)
 
