@@ -122,7 +122,9 @@ def left(visit: Visit, seen: Seen, step: Step) -> str:
 
 
 def _staged(visit: Visit, seen: Seen) -> str:
-    return leftovers.staged((seen.tasks or {}).values(), visit.store.flashes(visit.target.node))
+    node, since = visit.target.node, visit.target.since
+    bios = visit.store.bios_try(node, since) is not None
+    return leftovers.staged((seen.tasks or {}).values(), visit.store.flashes(node), bios=bios)
 
 
 def _planned(visit: Visit, seen: Seen) -> Report | None:

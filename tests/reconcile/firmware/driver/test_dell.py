@@ -7,16 +7,19 @@ from typing import Any
 
 import pytest
 
+from fleet_runner.adapters.redfish import Bmc
 from fleet_runner.adapters.redfish.updates import Updates
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import BmcError
 from fleet_runner.core.firmware.flash import End, Task
 from fleet_runner.lab.redfish import Event
 from fleet_runner.lab.redfish.events import Log
+from fleet_runner.reconcile.firmware.driver import send
 from tests.reconcile.firmware.driver import dell, witness
 from tests.reconcile.firmware.driver.bench import Bench
 from tests.reconcile.firmware.driver.dell import BIOS
-from tests.reconcile.firmware.driver.scenes import NODE
+from tests.reconcile.firmware.driver.scenes import CREDENTIALS, NODE
+from tests.waiting import until
 
 
 def resets(bench: Bench) -> int:
@@ -166,6 +169,27 @@ def test_a_controller_that_can_no_longer_be_asked_does_not_keep_a_refused_image_
         assert bench.drive(seconds=6.0)["state"] == "failed"
         with Store.open(bench.store) as store:
             assert [flash.end for flash in store.flashes(NODE)] == [End.NOT_SENT]
+
+
+def test_the_host_is_not_switched_on_over_somebody_elses_job_for_an_image_that_is_sent_again(tmp_path: Path) -> None:
+    refused = {"when": {"event": "upload", "nth": 1}, "what": {"refuse": {"status": 400, "message": "no"}}}
+    with dell.bench(tmp_path, ("iDRAC",), [refused]) as bench:
+        bench.scene.profile["firmware"]["components"][0]["power"] = "on"
+        task = bench.bmc.schedule("ConfigBIOS:BIOS.Setup.1-1")
+        with Bmc(bench.bmc.url, *CREDENTIALS) as bmc, pytest.MonkeyPatch.context() as patch:
+            sending = send.send
+
+            def dark(*words: Any) -> None:
+                sending(*words)
+                bmc.power("ForceOff")
+                until(lambda: bench.bmc.power == "Off", "the host is off")
+
+            patch.setattr(send, "send", dark)
+            report = bench.drive(seconds=2.0)
+        assert f"staged at {task}" in report["message"]
+        assert [event["action"] for event in bench.bmc.events("power")] == ["ForceOff"]
+        bench.bmc.start_host()
+        assert bench.drive()["state"] == "done"
 
 
 def test_an_image_of_a_part_that_needs_no_start_is_sent_beside_it(tmp_path: Path) -> None:
