@@ -259,6 +259,7 @@ class Flashing(RuleBasedStateMachine):
             case Mark(phase):
                 yield lambda: self.note(phase=phase, updated_at=seen.at)
             case Reset(how, number, task):
+                assert not seen.partial, "a reset after a look that broke off"
                 yield from self.reset(how, number, seen.at, task or flash.task)
             case Conclude(end, detail):
                 yield lambda: self.end(end, detail, seen)
