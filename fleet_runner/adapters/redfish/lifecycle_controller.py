@@ -2,13 +2,28 @@
 
 import re
 from collections.abc import Mapping
+from http import HTTPStatus
 
 from fleet_runner.adapters.redfish.resources import Body, Resources
 from fleet_runner.adapters.redfish.wire import ROOT
+from fleet_runner.core.base.printable import printable
 
 VENDOR = "Dell"
 ASK = "DellLCService.GetRemoteServicesAPIStatus"
 READY = "Ready"
+
+SAYS_NOTHING = frozenset(
+    {HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
+)
+"""Answers of an iDRAC that does not tell, or not this account: its updates tell whether they are refused."""
+
+HANDS = {
+    "Disabled": "enable it in the iDRAC's settings",
+    "Recovery": "repair it in the iDRAC's settings",
+}
+"""States that no wait ends, and what a person is to do."""
+
+MOST_LETTERS = 40
 
 _JOB = re.compile(r"[JR]ID_\d+")
 
@@ -30,6 +45,9 @@ def unready(at: Resources) -> str:
     """Say why a BMC's Lifecycle Controller takes no job now; "" where it does, or the BMC has none.
 
     For minutes after a restart of either it refuses every update, and while a person is in it.
+
+    Raises:
+        BmcError: the BMC does not answer, or answers that it failed.
     """
     if not dells(at):
         return ""
@@ -38,10 +56,17 @@ def unready(at: Resources) -> str:
         under = at.get(uri).get("Links")
         lcs = at.find(at.link(under if isinstance(under, Mapping) else None, "Oem", VENDOR, "DellLCService"))
         if (action := at.actions(lcs).get(ASK)) is not None:
-            said = at.done(at.wire.ask("POST", action.target, {}), action.name).body or {}
-            state = said.get("LCStatus")
-            return "" if state in {None, READY} else f"its Lifecycle Controller is {str(state)[:40]}"
+            reply = at.wire.ask("POST", action.target, {})
+            return "" if reply.status in SAYS_NOTHING else _told(at.done(reply, action.name).body or {})
     return ""
+
+
+def _told(said: Body) -> str:
+    state = said.get("LCStatus")
+    if state is None or state == READY:
+        return ""
+    shown = printable(str(state)[:MOST_LETTERS])
+    return f"its Lifecycle Controller is {shown}{f': {HANDS[shown]}' if shown in HANDS else ', and is asked again'}"
 
 
 def listed(uri: str, collection: str | None) -> str:

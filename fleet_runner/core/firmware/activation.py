@@ -11,14 +11,15 @@ Each row: what is seen, what follows. The first row that fits counts.
     resets are missing, and something of somebody
     else's is staged that a start of the host would
     do as well                                       wait: a person has it done, or takes it away
-    resets are missing                               reset
-    its own task runs                                wait: no look counts before its end
+    resets are missing, and the look broke off       wait: nobody knows what else runs or is staged
+    resets are missing                               reset; what that begins is the flash's from then on
+    its own task runs                                wait: no look counts before its end; past `seconds` it says so
     it is staged still, and every reset was answered wait: a person must look, for it may be about to begin
     it is staged still                               reset again: the one before was never sent
     the versions cannot be read                      wait, for as long as it takes
-    the versions are right, in several looks         VERIFIED
+    the versions are right, in several looks         VERIFIED; of what was staged once the BMC is at rest
     wrong for less than `settle`; of what was staged
-    since its task ended, else for `seconds` as well wait
+    since its task ended, else for `seconds` as well wait; an end counts that lies between the reset and now
     wrong, and a task runs, or the BMC is updating   wait for it
     wrong, and fewer resets than `times` were seen
     to be done                                       reset again: one may have been written down and never sent
@@ -28,6 +29,7 @@ What is staged is written by the host's start itself, in a system of the maker's
 while the power is on: there the reset comes before the task's end, and a second one then can ruin the part.
 Otherwise a reset that is done twice harms nothing; one that was never done would leave the image pending, and the
 next try would send it a second time. After `AGAIN` more resets than asked for, a person must look.
+Each row that resets looks first whether anything runs or is somebody else's, as the rows before "reset" have it.
 Somebody else's staged task is never begun by a reset of ours: whose time it was chosen for nobody here knows. Nor is
 it taken away. It holds up no flash that needs no start of the host.
 """
@@ -41,13 +43,16 @@ from fleet_runner.core.firmware.flash_events import (
     cut,
     elapsed,
     foreign,
+    late,
     mine,
     named,
+    new,
     off,
     silence,
     silent,
     staged,
     started,
+    unproven,
     unread,
     where,
 )
@@ -83,7 +88,7 @@ def decide(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
 
 
 def start(flash: Flash, seen: Seen, pace: FlashTiming, task: Task) -> Act:
-    """Return what to do about a task that is staged and is the flash's, or may be: the reset comes before its end."""
+    """Return what to do about the flash's own task that is staged: the reset comes before its end."""
     if flash.activate not in STARTS:
         return Wait(
             f"It is staged as {named(task)} and written when the host starts next, for which its row of the catalogue"
@@ -93,11 +98,30 @@ def start(flash: Flash, seen: Seen, pace: FlashTiming, task: Task) -> Act:
     return _reset(flash, seen, pace)
 
 
+def start_unproven(flash: Flash, seen: Seen, pace: FlashTiming) -> Act | None:
+    """Return what to do where something new is staged and no task is known to be the flash's; None where it is not.
+
+    A flash that needs no start of the host has nothing staged.
+    """
+    if flash.activate not in STARTS:
+        return None
+    if staged(flash, seen):
+        return _reset(flash, seen, pace)
+    waiting = (task for task in new(flash, seen) if task.state is TaskEnd.STAGED and unproven(flash, task))
+    if (task := next(waiting, None)) is None:
+        return None
+    return Wait(
+        f"Whether the BMC took the image is not known, and {named(task)} is staged, which may be this image's or"
+        f" somebody else's: look whose it is, and have it done, or delete it ({task.uri}).",
+        pace.poll,
+    )
+
+
 def _begun(flash: Flash, seen: Seen, pace: FlashTiming) -> Act | None:
     """Go by a task that is written while the host starts; None where it has ended, or there is none."""
     own = mine(flash, seen)
     if own and own.state is TaskEnd.RUNNING:
-        return Wait(f"The BMC is at it: {named(own)}.", pace.poll)
+        return Wait(f"The BMC is at it: {named(own)}.{late(flash, seen, _since(flash))}", pace.poll)
     task = staged(flash, seen) if flash.activate in STARTS else None
     if task is None:
         return None
@@ -128,22 +152,29 @@ def _goes_on(flash: Flash, seen: Seen, pace: FlashTiming) -> str:
 def _reset(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
     if busy := at_work(flash, seen):
         return Wait(f"No reset while the BMC is busy with {busy}.", pace.poll)
+    if seen.partial:
+        said = cut(seen.trouble).rstrip(".")
+        return Wait(f"No reset before a look at the BMC shows all that runs and is staged: {said}.", pace.poll)
     if flash.activate in STARTS and (other := foreign(flash, seen)):
         return Wait(
             f"No reset while {named(other)} is staged, which is not this update's and would be done as well: have it"
             f" done, or delete it ({other.uri}).",
             pace.poll,
         )
-    return Reset(flash.activate, flash.activations + 1)
+    task = staged(flash, seen) if flash.activate in STARTS else None
+    begins = task.uri if task and task.uri != flash.task else ""
+    return Reset(flash.activate, flash.activations + 1, begins)
 
 
 def _verify(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
     if seen.versions is None or seen.stable < pace.stable:
         return unread(seen, pace)
-    if not off(flash, seen):
-        return Conclude(End.VERIFIED, f"{_targets(flash)}, read {seen.stable} times in a row.")
-    left = _patience(flash, seen, pace) - elapsed(flash, seen, max(_written(flash, seen), started(seen)))
     busy = at_work(flash, seen)
+    if not off(flash, seen):
+        writes = f"{_targets(flash)}, and the BMC is busy with {busy}." if busy and _was_staged(flash) else ""
+        verified = Conclude(End.VERIFIED, f"{_targets(flash)}, read {seen.stable} times in a row.")
+        return Wait(writes, pace.poll) if writes else verified
+    left = _patience(flash, seen, pace) - elapsed(flash, seen, max(_written(flash, seen), started(seen)))
     if left > 0 or busy:
         why = f": {left:.0f} s more" if left > 0 else f", and the BMC is busy with {busy}"
         return Wait(f"{where(flash, seen)}{why}.", pace.poll)
@@ -175,12 +206,14 @@ def _patience(flash: Flash, seen: Seen, pace: FlashTiming) -> float:
 
 def _written(flash: Flash, seen: Seen) -> float:
     """Return since when nothing of it is being written, as far as anything tells."""
-    return max(_since(flash), min(_ended_at(flash, seen) or 0.0, seen.at))
+    return max(_since(flash), _ended_at(flash, seen) or 0.0)
 
 
 def _ended_at(flash: Flash, seen: Seen) -> float | None:
+    """Return when its task ended, None where it does not tell, or tells a time that cannot be: a clock was set."""
     job = _job(flash, seen)
-    return job.ended_at if job and job.state in ENDED else None
+    at = job.ended_at if job and job.state in ENDED else None
+    return at if at is not None and _since(flash) <= at <= seen.at else None
 
 
 def _job(flash: Flash, seen: Seen) -> Task | None:

@@ -104,7 +104,8 @@ class Seen:
     the same and complete. `tasks` are all that the BMC lists; `task` is the flash's own, with `task_gone` where the
     BMC answers that there is none. `bmc_reset_at` is when the BMC last started, by our clock. `busy` is what the BMC
     says beside its tasks: that an update goes on; `failure` why it says that its last one failed. `gaps` are the
-    times since the flash was written down in which nobody looked, as far as the clock tells.
+    times since the flash was written down in which nobody looked, as far as the clock tells. `partial` is a look that
+    broke off: what it does not show may be there all the same, which is not so of a BMC that has no list of tasks.
     """
 
     at: float
@@ -119,6 +120,7 @@ class Seen:
     busy: bool = False
     failure: str = ""
     gaps: tuple[Gap, ...] = ()
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +169,14 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """Write down and do the activation's reset number `number` (1 is the first)."""
+    """Write down and do the activation's reset number `number` (1 is the first).
+
+    `task` is a staged one that is the flash's from now on, for this reset begins it; "" where its own is known.
+    """
 
     how: Activate
     number: int
+    task: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.firmware.flash import Flash, FlashTiming, Seen, Task, TaskEnd, Wait
-from fleet_runner.core.firmware.task_owner import CLOCK, anothers, elses, is_update
+from fleet_runner.core.firmware.task_owner import CLOCK, anothers, elses, fits, is_update
 from fleet_runner.core.firmware.unobserved import unwatched
 
 MOST_IDS = 4
@@ -40,22 +40,26 @@ def at_work(flash: Flash, seen: Seen) -> str:
 
 
 def staged(flash: Flash, seen: Seen) -> Task | None:
-    """Return what the host's next start writes and is the flash's, or may be: nothing speaks against it."""
-    own = mine(flash, seen)
-    if own and own.state is TaskEnd.STAGED:
-        return own
-    return next((task for task in new(flash, seen) if task.state is TaskEnd.STAGED and _may_be(flash, task)), None)
+    """Return what the host's next start writes of the flash.
+
+    That is its own task; where none is known, the only new update that nothing speaks against. One that was not
+    listed before began since.
+    """
+    if own := mine(flash, seen):
+        return own if own.state is TaskEnd.STAGED else None
+    may_be = [task for task in new(flash, seen) if unproven(flash, task) and fits(flash, task)]
+    return may_be[0] if len(may_be) == 1 and may_be[0].state is TaskEnd.STAGED else None
 
 
 def foreign(flash: Flash, seen: Seen) -> Task | None:
-    """Return what the host's next start would do and is certainly, or by its name, no part of the flash."""
-    ours = {flash.task, *(task.uri for task in new(flash, seen) if _may_be(flash, task))}
+    """Return what the host's next start would do and is not known to be the flash's."""
+    ours = staged(flash, seen)
     waiting = (task for _, task in sorted((seen.tasks or {}).items()) if task.state is TaskEnd.STAGED)
-    return next((task for task in waiting if task.uri not in ours), None)
+    return next((task for task in waiting if ours is None or task.uri != ours.uri), None)
 
 
-def _may_be(flash: Flash, task: Task) -> bool:
-    """Say if a new task is an update that nothing speaks against. One that was not listed before began since."""
+def unproven(flash: Flash, task: Task) -> bool:
+    """Say if a new task is an update that its request does not tell to be somebody else's."""
     return is_update(task) and not elses(flash, task)
 
 
@@ -163,6 +167,12 @@ def unread(seen: Seen, pace: FlashTiming) -> Wait:
         said = cut(seen.trouble).rstrip(".") or "the BMC does not report them"
         return Wait(f"The versions cannot be read: {said}.", pace.poll)
     return Wait(f"The versions are read again: {seen.stable} of {pace.stable} looks were the same.", pace.poll)
+
+
+def late(flash: Flash, seen: Seen, since: float) -> str:
+    """Say of what is being written that it takes longer than it may; "" where it does not."""
+    over = elapsed(flash, seen, since) > flash.seconds
+    return f" It has had more than the {flash.seconds:.0f} s that it may take: look at the BMC." if over else ""
 
 
 def named(task: Task) -> str:

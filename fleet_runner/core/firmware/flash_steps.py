@@ -12,7 +12,10 @@ Each row: what is written down, what is seen, what follows. The first row that f
       another one that was not there before runs      wait until it is over, whosever it is
       less than `send` since it was written down      wait: the request may still be on its way
       the BMC says that it is updating                wait until it is not
-      an update that may be this one is staged        reset, as `activation` has it
+      an update is staged that nothing speaks against,
+      the only new one, and a start is to write this  reset, as `activation` has it
+      likewise, but its name is another part's, or
+      there are several                               wait: a person looks whose it is
       the versions are right                          UPDATED: it was taken, and the BMC is done
       an update that may be this one ended well       UPDATED: nobody knows; the activation runs what may pend
       certainly never taken (see below)               send
@@ -32,8 +35,7 @@ Each row: what is written down, what is seen, what follows. The first row that f
       no address, or the task is gone, and one is new adopt it if it shows this request, or began with the answer;
                                                       else wait until it is over
       likewise, and the BMC says that it is updating  wait until it is not
-      likewise, and an update that may be this one is
-      staged                                          reset, as `activation` has it
+      likewise, and an update is staged               as above
       likewise, and the versions are right            UPDATED
       likewise, and wrong for `settle` since the BMC
       lost it in a restart, else also for `seconds`   UPDATED: what was written may be pending
@@ -73,6 +75,7 @@ from fleet_runner.core.firmware.flash_events import (
     clock,
     cut,
     elapsed,
+    late,
     legible,
     mine,
     named,
@@ -80,7 +83,6 @@ from fleet_runner.core.firmware.flash_events import (
     right,
     silence,
     silent,
-    staged,
     started,
     unchanged,
     unread,
@@ -116,8 +118,8 @@ def _intended(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
 
 def _unanswered(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
     """Go by what the BMC shows now that it is at rest, and nothing of the image can be on its way any more."""
-    if task := staged(flash, seen):
-        return activation.start(flash, seen, pace, task)
+    if (unproven := activation.start_unproven(flash, seen, pace)) is not None:
+        return unproven
     if right(flash, seen, pace):
         return Mark(Phase.UPDATED, "The versions are right, so the BMC took the image and is done with it.")
     if any(task.state is TaskEnd.DONE and _may_be(flash, task) for task in new(flash, seen)):
@@ -182,8 +184,8 @@ def _reused(flash: Flash, seen: Seen, pace: FlashTiming, task: Task) -> bool:
 
 def _untold(flash: Flash, seen: Seen, pace: FlashTiming) -> Act:
     """Go by the versions alone: no task tells of the image, not any more or never; or one that may be its waits."""
-    if task := staged(flash, seen):
-        return activation.start(flash, seen, pace, task)
+    if (unproven := activation.start_unproven(flash, seen, pace)) is not None:
+        return unproven
     if right(flash, seen, pace):
         return Mark(Phase.UPDATED, "The versions are right.")
     lost = seen.task_gone and _restarted(flash, seen, pace)
@@ -206,9 +208,7 @@ def _sent_at(flash: Flash) -> float:
 def _told(flash: Flash, seen: Seen, pace: FlashTiming, task: Task) -> Act:
     """Go by what the flash's own task says."""
     if task.state is TaskEnd.RUNNING:
-        late = elapsed(flash, seen, _sent_at(flash)) > flash.seconds
-        more = f" It has had more than the {flash.seconds:.0f} s that it may take: look at the BMC." if late else ""
-        return Wait(f"The BMC is at it: {named(task)}.{more}", pace.poll)
+        return Wait(f"The BMC is at it: {named(task)}.{late(flash, seen, _sent_at(flash))}", pace.poll)
     if task.state is TaskEnd.STAGED:
         return activation.start(flash, seen, pace, task)
     if task.state is TaskEnd.DONE:

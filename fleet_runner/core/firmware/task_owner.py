@@ -20,6 +20,15 @@ _UPDATES = re.compile(r"updat|upgrad|firmware|flash|image|upload", re.IGNORECASE
 _ELSE = re.compile(r"\b(reset|reboot|dump|logs?|diagnostics?|erase|telemetry)\b", re.IGNORECASE)
 """What the names of tasks say that are no update's."""
 
+_PLAIN = frozenset(
+    {"a", "an", "and", "apply", "bundle", "dcim", "dup", "file", "firmware", "flash", "for", "image", "images",
+     "installed", "install", "job", "new", "of", "on", "package", "remote", "service", "simple", "simpleupdate",
+     "software", "task", "the", "to", "update", "updates", "updateservice", "updating", "upgrade", "upload", "with"}
+)  # fmt: skip
+"""Words in the name of an update that say nothing of what it is for."""
+
+_PART = re.compile(r"[^\s:#_,;()\[\]]+")
+
 
 def anothers(flash: Flash, task: Task) -> str:
     """Say why a task is certainly not the flash's; "" where it may be."""
@@ -44,6 +53,22 @@ def is_update(task: Task) -> bool:
     return _UPDATES.search(f"{task.name} {task.asked}") is not None
 
 
+def fits(flash: Flash, task: Task) -> bool:
+    """Whether the name of an update names this flash's part, or none at all.
+
+    Dell's say "Firmware Update: BIOS", "Firmware Update: Network" or "update:DCIM:INSTALLED#301_C_RAID.Slot.1-1".
+    Where a name has a part's own address, that counts alone: two cards differ in nothing else.
+    """
+    words = [word for word in _PART.findall(task.name.casefold()) if word not in _PLAIN and len(word) > 1]
+    addresses = [word for word in words if "." in word]
+    about = " ".join((flash.component, *flash.targets, _file(flash))).casefold()
+    return not words or any(_says(about, word) for word in addresses or words)
+
+
+def _says(about: str, word: str) -> bool:
+    return re.search(rf"(?<![a-z0-9]){re.escape(word)}(?![a-z0-9])", about) is not None
+
+
 def own(flash: Flash, tasks: Iterable[Task]) -> Task | None:
     """Return the new task that is proven to be the flash's; of several the newest, one that ended well first."""
     mine = [task for task in tasks if not anothers(flash, task)]
@@ -61,8 +86,8 @@ def _proves(flash: Flash, task: Task) -> bool:
 
 
 def _follows(flash: Flash, task: Task) -> bool:
-    """Whether a task is an update that began when the BMC said that it took the image."""
-    if flash.sent_at is None or not is_update(task):
+    """Whether an update that names no other part began when the BMC said that it took the image."""
+    if flash.sent_at is None or not is_update(task) or not fits(flash, task):
         return False
     return task.started_at is None or task.started_at <= flash.sent_at + LATE
 

@@ -3,10 +3,10 @@
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.firmware.flash import Task, TaskEnd
@@ -45,6 +45,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _FAILED = frozenset({"fail", "failed", "fails", "failure", "failures", "aborted"})
 _DENIED = frozenset({"no", "not", "without", "zero"})
 _PERCENT = re.compile(r"\s*(\d{1,4})(?:\.\d{0,6})?\s*%?(?:\s.{0,80})?")
+_T = TypeVar("_T")
 _UNSET_YEAR = 2000
 """Clocks that were never set, and "no such time", lie at or before it."""
 
@@ -60,7 +61,7 @@ def read(uri: str, body: Mapping[str, Any], skew: float = 0.0) -> Task:
         percent=_first(percent(found) for found in _said(body, "PercentComplete")),
         messages=_texts(bad, [each for each in said if each not in bad], body),
         started_at=_shifted(body.get("StartTime"), skew),
-        ended_at=_shifted(body.get("EndTime") or body.get("CompletionTime"), skew),
+        ended_at=_first(_shifted(body.get(name), skew, zoned=True) for name in ("EndTime", "CompletionTime")),
         **_payload(body.get("Payload")),
     )
 
@@ -111,15 +112,18 @@ def percent(found: object) -> int | None:
     return min(number, 100) if number >= 0 else None
 
 
-def moment(found: object) -> float | None:
-    """Return a time as epoch seconds, of UTC where it does not say; None where it is none, or one that never was."""
+def moment(found: object, *, zoned: bool = False) -> float | None:
+    """Return a time as epoch seconds, of UTC where it does not say; None where it is none, or one that never was.
+
+    With `zoned`, none that does not say: Dell's jobs give local time, which may be hours off either way.
+    """
     if not isinstance(found, str):
         return None
     try:
         parsed = datetime.fromisoformat(found)
     except ValueError:
         return None
-    if parsed.year <= _UNSET_YEAR:
+    if parsed.year <= _UNSET_YEAR or (zoned and parsed.tzinfo is None):
         return None
     return (parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)).timestamp()
 
@@ -170,12 +174,12 @@ def _text(found: object) -> str:
     return " ".join(printable(str(found)[: MOST_LETTERS * 4]).split())[:MOST_LETTERS]
 
 
-def _first(found: Any) -> int | None:
+def _first(found: Iterable[_T | None]) -> _T | None:
     return next((each for each in found if each is not None), None)
 
 
-def _shifted(found: object, skew: float) -> float | None:
-    at = moment(found)
+def _shifted(found: object, skew: float, *, zoned: bool = False) -> float | None:
+    at = moment(found, zoned=zoned)
     return None if at is None else at + skew
 
 

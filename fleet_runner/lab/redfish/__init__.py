@@ -27,7 +27,8 @@ Events (`event.kind`, `event.at`, `event["detail"]`):
     update_failed   update, why, components, percent
     activated       components, by: none, bmc_reset, host_reset or ac_drain
     bmc_reset       why: own, fault, by hand, or the action
-    power           action, was
+    power           action, was, why: a client, by hand, or own
+    job_begun, job_done        task, name: what `schedule` staged, at a start of the host
     host_reset      override: the host starts
     ac_drain        why
     boot_override   uri, boot

@@ -64,7 +64,7 @@ class Emulator:
         self._restarts = Restarts(self._chip, self._listener, (*parts, self._eventing))
         self._restarts.interrupt = self._updates.interrupt
         self._updates.restart = self._restarts.restart
-        self._updates.start_host = lambda: self._host.act("PowerCycle")
+        self._updates.start_host = lambda: self._host.act("PowerCycle", "own")
         self._host.started, self._restarts.restarted = self._controller.started, self._controller.restarted
         self._updates.host_on = lambda: self._host.state == "On"
         self._bodies = Resources(self._chip, (*parts, self._restarts, self._updates, self._eventing))
@@ -151,9 +151,9 @@ class Emulator:
         """Stage a job of somebody else's, which a start of the host does; returns its task."""
         return self._controller.schedule(name, self._chip.pace.write)
 
-    def unready(self, seconds: float) -> None:
-        """Let Dell's Lifecycle Controller take no jobs for a while."""
-        self._controller.restarted({"controller_unready": {"seconds": seconds}})
+    def unready(self, seconds: float, says: object = "NotReady") -> None:
+        """Let Dell's Lifecycle Controller take no jobs for a while, and say this of itself."""
+        self._controller.restarted({"controller_unready": {"seconds": seconds, "state": says}})
 
     def start_host(self) -> None:
         """Let somebody else restart the host, and wait until it is on again."""
@@ -169,7 +169,7 @@ class Emulator:
         floor.run(self._restarted())
 
     async def _started(self) -> None:
-        await self._host.act("PowerCycle")
+        await self._host.act("PowerCycle", "by hand")
         await self._host.moved()
 
     async def _drained(self) -> None:

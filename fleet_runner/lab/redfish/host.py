@@ -44,13 +44,13 @@ class Host:
         """The power state: On, Off, PoweringOn or PoweringOff."""
         return self._chip.behind.power() if self._chip.behind is not None else self._state
 
-    async def act(self, action: str) -> None:
+    async def act(self, action: str, why: str = "a client") -> None:
         """Begin a power action; what it would do while it makes no sense is refused or does nothing."""
         running = self.state in ("On", "PoweringOn")
         ignored = self._chip.habits.ignores_restart_while_off
         if action in RESTARTS and not running and not ignored:
             raise Refused(409, f"{action} is not possible while the host is off", "ActionNotSupported")
-        self._chip.emit("power", action=action, was=self.state)
+        self._chip.emit("power", action=action, was=self.state, why=why)
         if action in ("On", "ForceOn") if running else action in OFF | RESTARTS:
             return
         if self._chip.behind is None:

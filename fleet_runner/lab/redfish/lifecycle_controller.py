@@ -28,7 +28,7 @@ class LifecycleController:
         self._tasks = tasks
         self._staged: list[Job] = []
         self._until = 0.0  # by the monotonic clock
-        self._says = "NotReady"
+        self._says: object = "NotReady"
 
     def stage(self, task: Task, work: Work) -> None:
         """Let a job wait for the host's next start."""
@@ -43,7 +43,9 @@ class LifecycleController:
             raise AssertionError(uri)
 
         async def work() -> None:
+            self._chip.emit("job_begun", task=uri, name=name)
             await task.pass_by(seconds)
+            self._chip.emit("job_done", task=uri, name=name)
             task.end("Completed", "OK", "PR19", "The job completed.")
 
         self.stage(task, work)
@@ -62,7 +64,7 @@ class LifecycleController:
     def restarted(self, faults: Mapping[str, Mapping[str, Any]]) -> None:
         """Be not ready for a while, as after each restart of the host or the BMC."""
         fault = faults.get("controller_unready", {})
-        self._says = str(fault.get("state", "NotReady"))
+        self._says = fault.get("state", "NotReady")
         self._until = time.monotonic() + float(fault.get("seconds", self._chip.pace.controller))
 
     def status(self) -> Reply:

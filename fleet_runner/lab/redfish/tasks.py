@@ -14,6 +14,8 @@ JOBS = {"Completed": "Completed", "Exception": "Failed"}
 TASKS = {"Scheduled": "Starting", "Downloading": "Running"}
 """What Dell's task says of a state of its job, where the words differ."""
 
+EAST = 9 * 3_600
+
 ENDED = ("Completed", "Exception", "Killed", "Cancelled")
 
 
@@ -122,9 +124,9 @@ class Tasks:
         if task is None or task.hidden:
             return None
         plain = {"@odata.id": uri, "@odata.type": "#Job.v1_0_7.Job", "Id": number}
-        ended = {} if task.ended is None else {"EndTime": moment(task.ended)}
+        ended = {"EndTime": "TIME_NA"} if task.ended is None else {"EndTime": local(task.ended)}
         said = [_message(*message) for message in task.messages]
-        return {**plain, **self._dell(task), "StartTime": moment(task.began), **ended, "Messages": said}
+        return {**plain, **self._dell(task), "StartTime": local(task.began), **ended, "Messages": said}
 
     def monitor(self, uri: str) -> str:
         """Return where a task's monitor is."""
@@ -176,6 +178,11 @@ class Tasks:
 def moment(at: float) -> str:
     """Return a time as Redfish writes it; BMCs know seconds, not parts of them."""
     return time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(at))
+
+
+def local(at: float) -> str:
+    """Return a time as Dell's jobs tell it: without its zone, which here is `EAST` seconds ahead."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at + EAST))
 
 
 def _message(number: str, text: str, severity: str) -> dict[str, Any]:

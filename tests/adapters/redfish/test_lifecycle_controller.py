@@ -49,7 +49,36 @@ def test_a_controller_that_takes_no_jobs_says_so_and_one_that_does_says_nothing(
     with idrac() as (bmc, updates):
         assert updates.unready() == ""
         bmc.unready(600.0)
-        assert updates.unready() == "its Lifecycle Controller is NotReady"
+        assert updates.unready() == "its Lifecycle Controller is NotReady, and is asked again"
+
+
+def told(**answer: Any) -> list[Any]:
+    """A rule by which the controller's status is so."""
+    return [{"when": {"event": "request", "uri": "*GetRemoteServicesAPIStatus"}, "what": {"answer": answer}}]
+
+
+@pytest.mark.parametrize("status", [403, 404, 405, 501])
+def test_an_idrac_that_does_not_tell_of_its_controller_takes_images(status: int) -> None:
+    with idrac(rules=told(status=status)) as (_, updates):
+        assert updates.unready() == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Ready", ""),
+        (None, ""),
+        ("Disabled", "its Lifecycle Controller is Disabled: enable it in the iDRAC's settings"),
+        ("Recovery", "its Lifecycle Controller is Recovery: repair it in the iDRAC's settings"),
+        (["Ready"], "its Lifecycle Controller is ['Ready'], and is asked again"),
+        ({}, "its Lifecycle Controller is {}, and is asked again"),
+        ("\x1b[2J" + "x" * 90, f"its Lifecycle Controller is \ufffd[2J{'x' * 36}, and is asked again"),
+    ],
+)
+def test_whatever_a_controller_says_of_itself_is_a_bearable_sentence(said: object, shown: str) -> None:
+    with idrac() as (bmc, updates):
+        bmc.unready(600.0, said)
+        assert updates.unready() == shown
 
 
 @pytest.mark.parametrize(
@@ -69,10 +98,7 @@ def test_a_bmc_that_has_no_such_thing_is_ready(tree: Tree) -> None:
 
 
 def test_a_controller_that_cannot_be_asked_is_not_taken_for_ready() -> None:
-    rules = [
-        {"when": {"event": "request", "uri": "*GetRemoteServicesAPIStatus"}, "what": {"answer": {"status": 500}}}
-    ]
-    with idrac(rules=rules) as (_, updates), pytest.raises(BmcError, match="answered 500"):
+    with idrac(rules=told(status=500)) as (_, updates), pytest.raises(BmcError, match="answered 500"):
         updates.unready()
 
 
@@ -88,6 +114,7 @@ def test_a_staged_job_is_told_apart_and_its_end_is_read_where_its_task_is_gone(t
         found = updates.task(f"{TASKS}/{JOB}")
         assert found is not None
         assert (found.uri, found.state, found.percent) == (f"{TASKS}/{JOB}", TaskEnd.DONE, 100)
+        assert found.ended_at is None  # its job tells local time, nobody knows of which place
         assert updates.task(f"{TASKS}/JID_000000000999") is None
 
 

@@ -1,7 +1,8 @@
 """A BMC small enough to be right, and a driver that does what the machine says and may be killed between two effects.
 
 Time is a number of seconds that the test moves. The model refuses, by assertion, what must never happen to a BMC: an
-image while another is written, an image that runs or is pending already, power while an image is written.
+image while another is written, an image that runs or is pending already, power while an image is written, a start of
+the host that would do what somebody else has staged.
 """
 
 from collections.abc import Callable
@@ -106,6 +107,7 @@ class Bmc:
     accepted: int = 0
     coming: list[float] = field(default_factory=list)
     others: dict[str, float] = field(default_factory=dict)
+    unlisted_until: float = 0.0
     shown: dict[str, str] = field(default_factory=lambda: dict(OLD))
     shows_at: float = 0.0
 
@@ -179,6 +181,9 @@ class Bmc:
         if self.away or self.now < self.cut_until:
             return Seen(at, trouble="connection refused")
         shown = [self._shown(uri, each, clock) for uri, each in self.tasks.items()]
+        if self.now < self.unlisted_until:
+            own = next((each for each in shown if each.uri == task), None)
+            return Seen(at, task=own, trouble="500", partial=True)
         hidden = [each for each in shown if self.habits.hides and not _is_others(each)]
         tasks = {each.uri: each for each in shown if each not in hidden}
         if self.now >= self.shows_at:
@@ -202,6 +207,19 @@ class Bmc:
             uri = self._uri()
             self.tasks[uri] = Listed(RUNNING, self.now, self.now, task)
             self.others[uri] = self.now + seconds
+
+    def stage(self, task: Task) -> None:
+        """Stage something of another client's, until that takes it away."""
+        if not self.away and not (self.habits.hides and "Update" in task.name):
+            self.tasks[self._uri()] = Listed(TaskEnd.STAGED, self.now, self.now, task)
+
+    def unstage(self) -> None:
+        """Take away all that other clients have staged."""
+        self.tasks = {uri: each for uri, each in self.tasks.items() if not self._is_staged_by_another(each)}
+
+    @staticmethod
+    def _is_staged_by_another(each: Listed) -> bool:
+        return each.state is TaskEnd.STAGED and each.another is not None
 
     def _end_others(self) -> None:
         for uri, at in list(self.others.items()):
@@ -288,6 +306,9 @@ class Bmc:
         self._activate(Activate.HOST_RESET)
 
     def _activate(self, how: Activate) -> None:
+        if how in (Activate.HOST_RESET, Activate.AC_DRAIN):
+            begun = [each.another for each in self.tasks.values() if self._is_staged_by_another(each)]
+            assert not begun, f"a start of the host began what somebody else had staged: {begun}"
         if self.staged and how in (Activate.HOST_RESET, Activate.AC_DRAIN):
             fate, task = self.staged.fate, self.staged.task
             self.update, self.staged = Update(self.now + fate.seconds, fate, task), None

@@ -85,6 +85,14 @@ OTHERS = st.builds(
 )
 """What other clients of a BMC begin: no update, or one that shows what it is for."""
 
+STAGED = st.builds(
+    Task,
+    st.just(""),
+    st.just(TaskEnd.STAGED),
+    name=st.sampled_from(["ConfigBIOS:BIOS.Setup.1-1", "Firmware Update: NIC", "Firmware Update: NIC.Slot.1-1"]),
+)
+"""What they stage; that it is not for these entries is all that its name tells."""
+
 DOWN = st.sampled_from([20.0, 60.0, 200.0, 1_000.0])
 KILLS = st.one_of(st.none(), st.integers(0, 5))
 
@@ -168,6 +176,21 @@ class Flashing(RuleBasedStateMachine):
         """Another client of the BMC begins something; it leaves the versions of these entries alone."""
         self.bmc.another(task, seconds)
 
+    @rule(task=STAGED)
+    def stage(self, task: Task) -> None:
+        """Another client stages something for a start of the host that is its own affair."""
+        self.bmc.stage(task)
+
+    @rule()
+    def unstage(self) -> None:
+        """It takes that away."""
+        self.bmc.unstage()
+
+    @rule(seconds=st.sampled_from([10.0, 60.0]))
+    def unlist(self, seconds: float) -> None:
+        """The BMC fails to list its tasks for a while, and tells of single ones."""
+        self.bmc.unlisted_until = self.bmc.now + seconds
+
     @rule(seconds=st.sampled_from([10.0, 100.0]))
     def cut(self, seconds: float) -> None:
         """The network to the BMC is gone for a while."""
@@ -187,6 +210,7 @@ class Flashing(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Once nothing goes wrong any more, every flash comes to its end, and the end is true."""
         self.lose = False
+        self.bmc.unstage()
         for _ in range(1_000):
             if self.open is None and (self.bmc.running == NEW or len(self.ended) >= ATTEMPTS):
                 break
@@ -234,8 +258,9 @@ class Flashing(RuleBasedStateMachine):
                 yield lambda: self.note(phase=Phase.SENT, task=task, sent_at=seen.at)
             case Mark(phase):
                 yield lambda: self.note(phase=phase, updated_at=seen.at)
-            case Reset(how, number):
-                yield from self.reset(how, number, seen.at)
+            case Reset(how, number, task):
+                assert not seen.partial, "a reset after a look that broke off"
+                yield from self.reset(how, number, seen.at, task or flash.task)
             case Conclude(end, detail):
                 yield lambda: self.end(end, detail, seen)
 
@@ -265,9 +290,9 @@ class Flashing(RuleBasedStateMachine):
         yield self.answer
         yield lambda: self.note(phase=Phase.SENT, task=taken[0], sent_at=self.bmc.now + self.clock)
 
-    def reset(self, how: Activate, number: int, at: float) -> Effects:
+    def reset(self, how: Activate, number: int, at: float, task: str) -> Effects:
         """Write a reset down, do it, and write down that the BMC took it."""
-        yield lambda: self.note(phase=Phase.ACTIVATING, activations=number, activated_at=at)
+        yield lambda: self.note(phase=Phase.ACTIVATING, activations=number, activated_at=at, task=task)
         self.swallowed += 1  # until it is known to be taken
         self.spared = self.swallowed > SWALLOWED
         self.lose = self.lose and not self.spared

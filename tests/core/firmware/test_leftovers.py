@@ -23,3 +23,12 @@ def test_somebody_elses_is_told_of_and_how_many_more_there_are() -> None:
     said = staged([CONFIG, JOB, CONFIG], [])
     assert "staged at /t/7 (and 2 more), which was not begun by fleet-runner" in said
     assert "until it is done or deleted" in said
+
+
+def test_a_job_of_bios_settings_may_be_our_own() -> None:
+    """Whose it is no job tells: it is said so where we have set some, and only of such a job."""
+    said = staged([CONFIG], [], bios=True)
+    assert "which is of BIOS settings, as fleet-runner has set some: if it is that, restart the host once;" in said
+    assert "was not begun by fleet-runner" in staged([JOB], [], bios=True)
+    assert "was not begun by fleet-runner" in staged([Task("/t/9", TaskEnd.STAGED, "Export")], [], bios=True)
+    assert "left over from flash 4" in staged([CONFIG], [a_flash(id=4, task="/t/9")], bios=True)

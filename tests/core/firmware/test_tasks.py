@@ -157,7 +157,21 @@ def test_a_percentage_is_a_number_from_0_to_100_or_none(found: object, percent: 
 def test_a_time_is_a_moment_or_none(found: object, at: float | None) -> None:
     assert tasks.moment(found) == at
     task = tasks.read(URI, {"StartTime": found, "EndTime": found}, skew=60.0)
-    assert (task.started_at, task.ended_at) == ((None, None) if at is None else (at + 60, at + 60))
+    zoned = isinstance(found, str) and found.endswith(("Z", ":00")) and len(found) > len("2000-01-01T00:00:00")
+    assert task.started_at == (None if at is None else at + 60)
+    assert task.ended_at == (None if at is None or not zoned else at + 60)
+
+
+def test_an_end_is_the_first_time_that_says_its_zone() -> None:
+    """Dell's jobs give local time without one, which may be hours off, or TIME_NA."""
+    at, local = "2024-02-26T22:38:51Z", "2024-02-26T22:38:51"
+    for body, ended in (
+        ({"EndTime": "TIME_NA", "CompletionTime": at}, 1708987131.0),
+        ({"EndTime": local, "CompletionTime": at}, 1708987131.0),
+        ({"EndTime": at, "CompletionTime": "2024-02-26T22:38:59Z"}, 1708987131.0),
+        ({"CompletionTime": local}, None),
+    ):
+        assert tasks.read(URI, {"JobState": "Completed", **body}).ended_at == ended
 
 
 def test_a_monitor_that_still_waits_runs_whatever_its_task_shows() -> None:

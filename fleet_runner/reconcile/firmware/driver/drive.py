@@ -125,7 +125,7 @@ def _moved(flash: Flash, seen: Seen) -> bool:
 def _unsent(visit: Visit, flash: Flash, seen: Seen, unsent: Unsent) -> Report | None:
     """Send again, some times and each later than the one before, what the BMC surely has not."""
     pace = visit.means.pace
-    if unready := visit.looks.updates.unready():  # it refused for that, and would again
+    if unready := _unready(visit):  # it refused for that, and would again
         visit.unsent = unsent._replace(tries=0)
         told = f"{unsent.why}; {unready}; it is sent again once it is ready"
         return visit.wait(FirmwareStatus.WORKING, line(flash, told, seen.at, None, visit.then), pace.poll, flash)
@@ -137,6 +137,14 @@ def _unsent(visit: Visit, flash: Flash, seen: Seen, unsent: Unsent) -> Report | 
         told = line(flash, f"{unsent.why}; it is sent again", seen.at, None, visit.then)
         return visit.wait(FirmwareStatus.WORKING, told, pace.poll, flash)
     return _send_again(visit, flash, seen)
+
+
+def _unready(visit: Visit) -> str:
+    """Say why the BMC takes no update; "" also where it cannot be asked: what it refused must come to an end."""
+    try:
+        return visit.looks.updates.unready()
+    except BmcError:
+        return ""
 
 
 def _dark(visit: Visit, flash: Flash, seen: Seen) -> bool:
@@ -156,8 +164,8 @@ def _act(visit: Visit, flash: Flash, seen: Seen, act: Adopt | Mark | Reset | Con
             _note(visit, replace(flash, phase=Phase.UPDATED, updated_at=seen.at))
         case Mark(phase):
             _note(visit, replace(flash, phase=phase))
-        case Reset(number=number):
-            _reset(visit, flash, number)
+        case Reset(number=number, task=task):
+            _reset(visit, replace(flash, task=task or flash.task), number)
         case Conclude(end, detail):
             _end(visit, flash, end, detail)
 
@@ -179,9 +187,10 @@ def _send_again(visit: Visit, flash: Flash, seen: Seen) -> Report | None:
     """
     step = _step(visit, flash)
     if step and activate.wrong(step.power, seen.power):
-        if seen.at > (visit.switched_at or 0.0) + visit.means.pace.boot:
+        held = next_step.left(visit, seen, step)
+        if not held and seen.at > (visit.switched_at or 0.0) + visit.means.pace.boot:
             next_step.switch(visit, step.power)
-        why = f"it is written while the host is {step.power}, and it is {seen.power}"
+        why = held or f"it is written while the host is {step.power}, and it is {seen.power}"
         return visit.wait(
             FirmwareStatus.WORKING, line(flash, why, seen.at, None, visit.then), visit.means.pace.poll, flash
         )

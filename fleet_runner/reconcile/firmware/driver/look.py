@@ -1,6 +1,7 @@
 """One look at a BMC after the other: what it says of a node's firmware, and how often in a row it said the same."""
 
 import time
+from dataclasses import replace
 
 from fleet_runner.adapters.redfish import Bmc
 from fleet_runner.adapters.redfish.updates import NoTasksError, Updates
@@ -28,13 +29,14 @@ class BmcReadings:
         try:
             if flash and flash.task:
                 task = self.updates.task(flash.task)
+                task = task and _steadied(task)
                 if task and task.state is TaskEnd.RUNNING and flash.phase is Phase.SENT:
                     self._count(None)
                     return Seen(at, task=task)
             return self._whole(at, flash, task)
         except BmcError as error:
             self._count(None)
-            return Seen(at, task=task, trouble=str(error))
+            return Seen(at, task=task, trouble=str(error), partial=True)
 
     def _whole(self, at: float, flash: Flash | None, task: Task | None) -> Seen:
         """Read what a BMC can be asked; what it cannot tell now makes a look that brought nothing."""
@@ -57,13 +59,12 @@ class BmcReadings:
 
     def _started(self) -> float | None:
         """Return when the BMC started, by the clock that nobody sets."""
-        told = self.updates.bmc_reset_at()
-        return None if told is None else told - time.time() + steady()
+        return _steady(self.updates.bmc_reset_at())
 
     def tasks(self) -> dict[str, Task] | None:
         """Return the BMC's tasks, None where it has no list of them."""
         try:
-            return self.updates.tasks()
+            return {uri: _steadied(task) for uri, task in self.updates.tasks().items()}
         except NoTasksError:
             return None
 
@@ -81,3 +82,13 @@ class BmcReadings:
         self._times = 0 if versions is None else self._times + 1 if versions == self._last else 1
         self._last = versions
         return self._times
+
+
+def _steady(told: float | None) -> float | None:
+    """Return a moment of our clock's by the one that nobody sets."""
+    return None if told is None else told - time.time() + steady()
+
+
+def _steadied(task: Task) -> Task:
+    """Return a task with its times by that clock, as a flash's are."""
+    return replace(task, started_at=_steady(task.started_at), ended_at=_steady(task.ended_at))

@@ -120,14 +120,16 @@ def _busy(seen: Seen) -> str:
     return "the BMC runs an update that fleet-runner did not start" if seen.busy else ""
 
 
-def _left(visit: Visit, seen: Seen, step: Step) -> str:
+def left(visit: Visit, seen: Seen, step: Step) -> str:
     """Say what is staged and would be done by a start of the host that a step needs; empty where nothing is."""
     starts = step.activate in activate.HOST or activate.wrong(step.power, seen.power)
     return _staged(visit, seen) if starts else ""
 
 
 def _staged(visit: Visit, seen: Seen) -> str:
-    return leftovers.staged((seen.tasks or {}).values(), visit.store.flashes(visit.target.node))
+    node, since = visit.target.node, visit.target.since
+    bios = visit.store.bios_try(node, since) is not None
+    return leftovers.staged((seen.tasks or {}).values(), visit.store.flashes(node), bios=bios)
 
 
 def _planned(visit: Visit, seen: Seen) -> Report | None:
@@ -210,12 +212,12 @@ def _take(visit: Visit, seen: Seen, chosen: Chosen) -> Report | None:
     A host that is off tells less than was planned with, so what was chosen stands until its power is right.
     """
     seen = replace(seen, tasks=visit.looks.tasks(), busy=visit.looks.updates.updating())
-    if busy := _busy(seen) or _left(visit, seen, chosen.step):
+    if busy := _busy(seen) or left(visit, seen, chosen.step):
         return visit.wait(FirmwareStatus.WAITING, busy, visit.means.pace.poll)
     if activate.wrong(chosen.step.power, seen.power):
         return _switch_for(visit, seen, chosen)
     if unready := visit.looks.updates.unready():
-        told = f"the BMC takes no update just now: {unready}; it is asked again"
+        told = f"the BMC takes no update just now: {unready}"
         return visit.wait(FirmwareStatus.WAITING, told, visit.means.pace.poll)
     flash = _flash(visit, chosen, seen)
     visit.changed, visit.chosen = True, None

@@ -7,13 +7,19 @@ from typing import Any
 
 import pytest
 
+from fleet_runner.adapters.redfish import Bmc
+from fleet_runner.adapters.redfish.updates import Updates
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.firmware.flash import End
+from fleet_runner.core.base.errors import BmcError
+from fleet_runner.core.firmware.flash import End, Task
 from fleet_runner.lab.redfish import Event
+from fleet_runner.lab.redfish.events import Log
+from fleet_runner.reconcile.firmware.driver import send
 from tests.reconcile.firmware.driver import dell, witness
 from tests.reconcile.firmware.driver.bench import Bench
 from tests.reconcile.firmware.driver.dell import BIOS
-from tests.reconcile.firmware.driver.scenes import NODE
+from tests.reconcile.firmware.driver.scenes import CREDENTIALS, NODE
+from tests.waiting import until
 
 
 def resets(bench: Bench) -> int:
@@ -67,18 +73,121 @@ def test_what_somebody_else_has_staged_is_never_begun_by_a_reset_of_ours(tmp_pat
         unharmed(bench)
 
 
-def test_what_somebody_stages_meanwhile_holds_the_reset_back(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["ConfigBIOS:BIOS.Setup.1-1", "Firmware Update: NIC", "Firmware Update"])
+def test_what_somebody_stages_meanwhile_holds_the_reset_back(tmp_path: Path, name: str) -> None:
+    """An update too: the one that is ours is known."""
     staging: list[Bench] = []
 
     def meanwhile(event: Event) -> None:
         if event.kind == "staged":
-            staging[0].bmc.schedule("ConfigBIOS:BIOS.Setup.1-1")
+            staging[0].bmc.schedule(name)
 
     with dell.bench(tmp_path, ("BIOS",), on=meanwhile) as bench:
         staging.append(bench)
         report = bench.drive(seconds=2.0)
         assert "is staged, which is not this update's" in report["message"]
         assert resets(bench) == 0
+        bench.bmc.start_host()
+        assert bench.drive()["state"] == "done"
+        unharmed(bench)
+
+
+def test_a_job_of_somebody_elses_that_a_reset_begins_is_a_crime_and_so_is_power_while_it_runs() -> None:
+    """What the other tests rely on."""
+    log = Log()
+    log.emit("power", action="ForceRestart", was="On", why="by hand")
+    log.emit("job_begun", task="/t/1", name="A")
+    assert list(witness.powered(log.events)) == []
+    log.emit("power", action="ForceRestart", was="On", why="a client")
+    log.emit("job_done", task="/t/1", name="A")
+    log.emit("job_begun", task="/t/2", name="B")
+    assert list(witness.powered(log.events)) == [
+        "power while job A ran",
+        "job B, somebody else's, was begun by a reset of ours",
+    ]
+
+
+def test_while_the_list_of_jobs_cannot_be_read_nothing_is_reset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody has staged something meanwhile, and the flash's own job is read all the same."""
+    upset: list[Bench] = []
+    listed = Updates.tasks
+
+    def tasks(updates: Updates) -> dict[str, Task]:
+        if len(upset) > 1:
+            raise BmcError("the list of tasks answered 500")
+        return listed(updates)
+
+    def meanwhile(event: Event) -> None:
+        if event.kind == "staged":
+            upset.append(upset[0])
+            upset[0].bmc.schedule("ConfigBIOS:BIOS.Setup.1-1")
+
+    monkeypatch.setattr(Updates, "tasks", tasks)
+    with dell.bench(tmp_path, ("BIOS",), on=meanwhile) as bench:
+        upset.append(bench)
+        report = bench.drive(seconds=2.0)
+        assert "No reset before a look at the BMC shows all" in report["message"]
+        assert resets(bench) == 0
+        upset.pop()
+        bench.bmc.start_host()
+        assert bench.drive()["state"] == "done"
+        unharmed(bench)
+
+
+@pytest.mark.parametrize("name", ["Firmware Update: NIC.Slot.5-1", "ConfigBIOS:BIOS.Setup.1-1"])
+def test_an_image_that_never_came_leaves_somebody_elses_job_alone(tmp_path: Path, name: str) -> None:
+    lost = {"when": {"event": "accept", "nth": 1}, "what": "drop_unaccepted"}
+    staging: list[Bench] = []
+
+    def meanwhile(event: Event) -> None:
+        if event.kind == "upload_done" and len(staging) == 1:
+            staging.append(staging[0])
+            staging[0].bmc.schedule(name)
+
+    with dell.bench(tmp_path, ("BIOS",), [lost], on=meanwhile) as bench:
+        staging.append(bench)
+        report = bench.drive(seconds=6.0)
+        assert report["state"] == "working"
+        assert name in report["message"]
+        assert (resets(bench), bench.bmc.events("accepted")) == (0, [])
+        bench.bmc.start_host()
+        assert bench.drive()["state"] == "done"
+        unharmed(bench)
+
+
+def test_a_controller_that_can_no_longer_be_asked_does_not_keep_a_refused_image_open(tmp_path: Path) -> None:
+    rules = [
+        {"when": {"event": "upload"}, "what": {"refuse": {"status": 400, "message": "no"}}},
+        {
+            "when": {"event": "request", "uri": "*GetRemoteServicesAPIStatus", "nth": list(range(2, 50))},
+            "what": {"answer": {"status": 500}},
+        },
+    ]
+    with dell.bench(tmp_path, ("BIOS",), rules) as bench:
+        assert bench.drive(seconds=6.0)["state"] == "failed"
+        with Store.open(bench.store) as store:
+            assert [flash.end for flash in store.flashes(NODE)] == [End.NOT_SENT]
+
+
+def test_the_host_is_not_switched_on_over_somebody_elses_job_for_an_image_that_is_sent_again(tmp_path: Path) -> None:
+    refused = {"when": {"event": "upload", "nth": 1}, "what": {"refuse": {"status": 400, "message": "no"}}}
+    with dell.bench(tmp_path, ("iDRAC",), [refused]) as bench:
+        bench.scene.profile["firmware"]["components"][0]["power"] = "on"
+        task = bench.bmc.schedule("ConfigBIOS:BIOS.Setup.1-1")
+        with Bmc(bench.bmc.url, *CREDENTIALS) as bmc, pytest.MonkeyPatch.context() as patch:
+            sending = send.send
+
+            def dark(*words: Any) -> None:
+                sending(*words)
+                bmc.power("ForceOff")
+                until(lambda: bench.bmc.power == "Off", "the host is off")
+
+            patch.setattr(send, "send", dark)
+            report = bench.drive(seconds=2.0)
+        assert f"staged at {task}" in report["message"]
+        assert [event["action"] for event in bench.bmc.events("power")] == ["ForceOff"]
         bench.bmc.start_host()
         assert bench.drive()["state"] == "done"
 

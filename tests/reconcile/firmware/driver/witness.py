@@ -18,6 +18,12 @@ ENOUGH = {
 
 POWER = frozenset({"power", "ac_drain"})
 
+BEGIN = frozenset({"accepted", "update_begun", "job_begun"})
+END = frozenset({"update_done", "update_failed", "staged", "job_done"})
+
+BY_OTHERS = frozenset({"own", "fault", "by hand"})
+"""Why a BMC or a host restarts, where nobody of ours asked for it."""
+
 
 def crimes(played: Played) -> list[str]:
     """Return a sentence for each thing that must never happen; none is what is expected."""
@@ -99,14 +105,25 @@ def _unwritten(events: Sequence[Event], flashes: Sequence[Flash]) -> Iterator[st
 
 
 def powered(events: Sequence[Event]) -> Iterator[str]:
-    """Nobody touches power, or the BMC, while an update runs; what a BMC does by itself is its own affair."""
-    running: set[int] = set()
+    """Nobody touches power, or the BMC, while an update or a job runs, nor begins a job of somebody else's.
+
+    What a BMC does by itself is its own affair.
+    """
+    running: set[str] = set()
+    ours = False
     for event in events:
-        if event.kind in {"accepted", "update_begun"}:
-            running.add(event["update"])
-        elif event.kind in {"update_done", "update_failed", "staged"}:
-            running.discard(event["update"])
+        ours = event["why"] not in BY_OTHERS if event.kind in POWER else ours
+        if event.kind in BEGIN:
+            running.add(_work(event))
+            if event.kind == "job_begun" and ours:
+                yield f"{_work(event)}, somebody else's, was begun by a reset of ours"
+        elif event.kind in END:
+            running.discard(_work(event))
         elif running and event.kind in POWER:
-            yield f"{event.kind} while update {min(running)} ran"
-        elif running and event.kind == "bmc_reset" and event["why"] not in {"own", "fault", "by hand"}:
-            yield f"the BMC was reset while update {min(running)} ran"
+            yield f"{event.kind} while {min(running)} ran"
+        elif running and event.kind == "bmc_reset" and event["why"] not in BY_OTHERS:
+            yield f"the BMC was reset while {min(running)} ran"
+
+
+def _work(event: Event) -> str:
+    return f"update {event['update']}" if event.get("update") is not None else f"job {event['name']}"
