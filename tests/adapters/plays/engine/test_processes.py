@@ -10,6 +10,7 @@ import pytest
 from fleet_runner.adapters.plays import processes
 from fleet_runner.adapters.plays.processes import Process
 from tests.adapters.plays.engine.conftest import B1, B2
+from tests.waiting import until
 
 Sleeper = subprocess.Popen[bytes]
 
@@ -18,6 +19,8 @@ Sleeper = subprocess.Popen[bytes]
 def sleeper() -> Iterator[Sleeper]:
     """A process that is tagged and sleeps."""
     with subprocess.Popen(["sleep", "600"], env={**os.environ, processes.TAG: B1}) as process:
+        # The kernel shows a new program's surroundings a moment after it began.
+        until(lambda: processes.tagged(B1), "the sleeper has its tag")
         yield process
         process.kill()
 
