@@ -11,6 +11,8 @@ from fleet_runner.adapters.redfish.wire import ROOT
 from fleet_runner.core.base.errors import BmcError, BmcRefused
 from fleet_runner.core.boot import override
 from fleet_runner.core.boot.override import Seen, Step
+from fleet_runner.core.firmware import makers
+from fleet_runner.core.firmware.makers import Maker
 
 LOOKS = 3
 """Looks at what a BMC shows until it counts as not taken."""
@@ -130,8 +132,7 @@ def _seen(at: Resources, uri: str, system: Body, target: str) -> Seen:
 def _bios(at: Resources, system: Body) -> dict[str, Any]:
     """Return the BIOS settings of a Dell; none of any other maker's, nor where they cannot be read now."""
     with contextlib.suppress(BmcError):
-        makers = system.get("Manufacturer"), at.get(ROOT).get("Vendor")
-        if any(str(maker).lower().startswith("dell") for maker in makers):
+        if makers.maker(at.get(ROOT), {}) is Maker.DELL:
             found = (at.find(at.link(system, "Bios")) or {}).get("Attributes")
             return found if isinstance(found, dict) else {}
     return {}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urljoin
 
-from fleet_runner.adapters.redfish import lifecycle_controller, streamed_post
+from fleet_runner.adapters.redfish import streamed_post
 from fleet_runner.adapters.redfish.exchange import MOST_REDIRECTS, Reply
 from fleet_runner.adapters.redfish.resources import Body, Resources
 from fleet_runner.adapters.redfish.wire import DONE, ROOT
@@ -131,7 +131,7 @@ def requests(at: Resources, way: Transport, offered: Offer, service: Body, wante
     if way is Transport.MULTIPART:
         return (Request("POST", uri, {**_parts(at, offered.maker, service, wanted), "UpdateFile": file}),)
     if way is Transport.SIMPLE:
-        return (Request("POST", uri, _fetched(at, service, wanted)),)
+        return (Request("POST", uri, _fetched(at, offered.maker, service, wanted)),)
     change = _announced(at, service, wanted)
     first = (Request("PATCH", str(at.service("UpdateService")), change),) if change else ()
     return (*first, Request("POST", uri, file))
@@ -162,7 +162,7 @@ def push(at: Resources, offered: Offer, service: Body, wanted: Upload) -> Reply:
 def simple(at: Resources, offered: Offer, service: Body, wanted: Upload) -> Reply:
     """Have the BMC fetch the image."""
     with _unsent():
-        asked = _fetched(at, service, wanted)
+        asked = _fetched(at, offered.maker, service, wanted)
     wanted.alive()  # after the last read, which may have taken long
     return _certain(at, at.wire.ask_once("POST", offered.simple, asked))
 
@@ -213,9 +213,9 @@ def _certain(at: Resources, reply: Reply) -> Reply:
 def _parts(at: Resources, whose: Maker, service: Body, wanted: Upload) -> dict[str, Body]:
     """Return what goes with the image in one form, part by part."""
     said = service.get(f"MultipartHttpPushUri{APPLY}Support")
-    if said is None and lifecycle_controller.updates_by_dell(service):
+    if said is None and whose is Maker.DELL:
         said = {"SupportedValues": [ON_RESET]}  # Dell's form takes it, and does not say so
-    when = _when(service, said)
+    when = _when(whose, service, said)
     oem = dict(wanted.oem_parameters)
     if whose is Maker.SUPERMICRO:
         when = {APPLY: AT_ONCE}
@@ -261,14 +261,14 @@ def _unsent() -> Iterator[None]:
         raise BmcRefused(f"nothing was sent: {error}") from error
 
 
-def _fetched(at: Resources, service: Body, wanted: Upload) -> Body:
+def _fetched(at: Resources, whose: Maker, service: Body, wanted: Upload) -> Body:
     """Return what tells a BMC where it fetches the image."""
     action = at.actions(service)[SIMPLE].body
     dpu = any(map(makers.is_dpu_os, wanted.targets))
     if dpu:
         _rshim(at)
     url = wanted.url.partition("://")[2] if dpu else wanted.url  # a BlueField's wants host and path alone
-    body = {"ImageURI": url, **_parameters(wanted), **_when(service, action.get(f"{APPLY}Support"))}
+    body = {"ImageURI": url, **_parameters(wanted), **_when(whose, service, action.get(f"{APPLY}Support"))}
     allowed = at.allowed(action, "TransferProtocol")
     scheme = wanted.url.partition(":")[0].upper()
     if dpu and allowed and scheme not in allowed:
@@ -300,10 +300,10 @@ def _parameters(wanted: Upload) -> Body:
     return {**targets, **({"ForceUpdate": True} if wanted.force else {})}
 
 
-def _when(service: Body, said: object) -> Body:
+def _when(whose: Maker, service: Body, said: object) -> Body:
     """Return when the update is to begin, where the BMC can be told, or must."""
     values = said.get("SupportedValues") if isinstance(said, Mapping) else None
-    if lifecycle_controller.updates_by_dell(service):
+    if whose is Maker.DELL:
         return {APPLY: ON_RESET} if isinstance(values, list) and ON_RESET in values else {}
     oem = service.get("Oem")
     must = isinstance(oem, Mapping) and any(vendor in oem for vendor in MUST_SAY_WHEN)

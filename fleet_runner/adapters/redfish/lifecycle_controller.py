@@ -7,6 +7,8 @@ from http import HTTPStatus
 from fleet_runner.adapters.redfish.resources import Body, Resources
 from fleet_runner.adapters.redfish.wire import ROOT
 from fleet_runner.core.base.printable import printable
+from fleet_runner.core.firmware import makers
+from fleet_runner.core.firmware.makers import Maker
 
 VENDOR = "Dell"
 ASK = "DellLCService.GetRemoteServicesAPIStatus"
@@ -28,19 +30,6 @@ MOST_LETTERS = 40
 _JOB = re.compile(r"[JR]ID_\d+")
 
 
-def dells(at: Resources) -> bool:
-    """Whether the service root says that a BMC is Dell's."""
-    root = at.get(ROOT)
-    return root.get("Vendor") == VENDOR or _has(root.get("Oem"))
-
-
-def updates_by_dell(service: Body) -> bool:
-    """Whether an UpdateService is Dell's: it says so itself, or has actions of Dell's."""
-    actions = service.get("Actions")
-    own = actions.get("Oem") if isinstance(actions, Mapping) else None
-    return _has(service.get("Oem")) or _has(own)
-
-
 def unready(at: Resources) -> str:
     """Say why a BMC's Lifecycle Controller takes no job now; "" where it does, or the BMC has none.
 
@@ -49,7 +38,7 @@ def unready(at: Resources) -> str:
     Raises:
         BmcError: the BMC does not answer, or answers that it failed.
     """
-    if not dells(at):
+    if makers.maker(at.get(ROOT), {}) is not Maker.DELL:
         return ""
     managers = at.service("Managers")
     for uri in at.members(managers) if managers else ():
@@ -82,7 +71,3 @@ def kept(at: Resources, uri: str) -> str | None:
         return None
     jobs = at.link(at.find(at.service("JobService")), "Jobs")
     return f"{jobs.rstrip('/')}/{job}" if jobs else None
-
-
-def _has(oem: object) -> bool:
-    return isinstance(oem, Mapping) and any(str(name).lstrip("#").startswith(VENDOR) for name in oem)

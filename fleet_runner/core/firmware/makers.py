@@ -29,7 +29,7 @@ SIGNS: tuple[tuple[Maker, frozenset[str]], ...] = (
     (Maker.NVIDIA, frozenset({"nvidia"})),
     (Maker.AMI, frozenset({"ami"})),
 )
-"""By what a maker is known: a key of Oem, or the vendor whom the service root names; the first that fits counts."""
+"""By what a maker is known: a key of Oem, or the first word of the root's vendor; the first that fits counts."""
 
 TOOLS: Mapping[Maker, str] = {
     Maker.BLUEFIELD: "bfb-install over rshim on its host",
@@ -45,18 +45,24 @@ ADAPTERS = "NVIDIA's mlxfwmanager on the host"
 """The tool for ConnectX adapters, in whosever machine they are."""
 
 NVIDIA_UPDATES = "#NvidiaUpdateService"
+DELL_UPDATES = "#DellUpdateService."
+
+IDRAC = "dell remote access controller"
+"""What the service root of an iDRAC calls its product, also where it names no vendor."""
 
 
 def maker(root: Mapping[str, Any], service: Mapping[str, Any]) -> Maker:
-    """Return the maker by the service root and the UpdateService."""
+    """Return the maker by the service root and the UpdateService; each may be empty where it is not known."""
     product = f"{root.get('Product')} {root.get('Vendor')}".lower()
     if "bluefield" in product:
         return Maker.BLUEFIELD
-    actions = _object(_object(service.get("Actions")).get("Oem"))
-    if any(str(name).startswith(NVIDIA_UPDATES) for name in actions):
+    actions = [str(name) for name in _object(_object(service.get("Actions")).get("Oem"))]
+    if any(name.startswith(NVIDIA_UPDATES) for name in actions):
         return Maker.NVIDIA
+    if IDRAC in product or any(DELL_UPDATES in name for name in actions):
+        return Maker.DELL
     said = {str(name).lower() for body in (root, service) for name in _object(body.get("Oem"))}
-    said |= {str(root.get("Vendor")).lower()}
+    said |= set(str(root.get("Vendor")).lower().split()[:1])
     return next((each for each, signs in SIGNS if signs & said), Maker.UNKNOWN)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fleet_runner.adapters.redfish import Bmc
-from fleet_runner.adapters.redfish.lifecycle_controller import listed, updates_by_dell
+from fleet_runner.adapters.redfish.lifecycle_controller import listed
 from fleet_runner.adapters.redfish.updates import Updates, Upload
 from fleet_runner.core.base.errors import BmcError
 from fleet_runner.core.firmware.flash import TaskEnd
@@ -126,21 +126,6 @@ def test_each_address_of_a_job_is_its_task(named: str) -> None:
     assert listed(named, TASKS) == f"{TASKS}/{JOB}"
     assert listed(named, None) == named
     assert listed(f"{TASKS}/7", f"{TASKS}/") == f"{TASKS}/7"
-
-
-@pytest.mark.parametrize(
-    ("service", "is_dells"),
-    [
-        ({}, False),
-        ({"Oem": {"Supermicro": {}}, "Actions": {"Oem": {"#SmcUpdateService.Install": {}}}}, False),
-        ({"Oem": {"Dell": {}}}, True),
-        ({"Actions": {"Oem": {"DellUpdateService.v1_1_0#DellUpdateService.Install": {}}}}, True),
-        ({"Actions": {"Oem": {"#DellUpdateService.Install": {}}}}, True),
-        ({"Actions": 3, "Oem": []}, False),
-    ],
-)
-def test_whose_update_service_it_is(service: dict[str, Any], *, is_dells: bool) -> None:
-    assert updates_by_dell(service) is is_dells
 
 
 SUPPORTED = {"@Redfish.OperationApplyTimeSupport": {"SupportedValues": ["Immediate", "OnReset"]}}
