@@ -71,8 +71,14 @@ class Client:
         return reply
 
     def push(self, image: Path, targets: tuple[str, ...] = (), **more: Any) -> requests.Response:
-        """Send an image as multipart."""
-        uri = self.get(self.bmc.tree.update_service)["MultipartHttpPushUri"]
+        """Send an image as multipart, or by the form of a BMC that has nothing else (iLO 5)."""
+        service = self.get(self.bmc.tree.update_service)
+        if "MultipartHttpPushUri" not in service:
+            form = {"sessionKey": "x", "parameters": "{}"}
+            with image.open("rb") as file:
+                uri, files = service["HttpPushUri"], {"file": ("image.bin", file)}
+                return self.http.post(self.bmc.url + uri, data=form, files=files, timeout=LONGEST)
+        uri = service["MultipartHttpPushUri"]
         said = {"Targets": [self.bmc.tree.entries.get(target, target) for target in targets], **more}
         with image.open("rb") as file:
             parts = {
