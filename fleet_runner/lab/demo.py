@@ -14,13 +14,14 @@ from pathlib import Path
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.access.roles import Role
 from fleet_runner.core.faults.signals.tokens import Token
-from fleet_runner.core.lifecycle.runs import IntentKind, Node
+from fleet_runner.core.lifecycle.runs import IntentKind, Node, Ticket
 from fleet_runner.core.lifecycle.states import Condition, State
 from fleet_runner.lab import epilogue, faults, jobs, ports, processes, technician
 from fleet_runner.lab.down import down
 from fleet_runner.lab.folder import Lab, LabError, open_lab
 from fleet_runner.lab.netbox import source
 from fleet_runner.lab.netbox.starting import NetBox
+from fleet_runner.lab.past import hall
 from fleet_runner.lab.up import up
 from fleet_runner.services.http.admission import make
 
@@ -55,11 +56,21 @@ class Demo:
         """Play whatever is due, and return whether the story has ended."""
         if self.server.poll() is not None:
             raise LabError(f"fleet-runner serve ended by itself; read {self.lab.root / 'serve.log'}")
-        rows = {node.name: node for node in self.store.nodes()}
+        rows = {node.name: node for node in self.nodes()}
         self._technician(rows.values(), now)
         if len(rows) < len(self.lab.nodes()) or not all(map(_settled, rows.values())):
             return self.xid_at > 0 and self._returned(rows[UNLUCKY])
         return self._second_act(rows[UNLUCKY], now)
+
+    def nodes(self) -> tuple[Node, ...]:
+        """Return the lab's own servers: the simulated hall beside them takes no part in the story."""
+        mine = self.lab.nodes()
+        return tuple(node for node in self.store.nodes() if node.name in mine)
+
+    def tickets(self) -> tuple[Ticket, ...]:
+        """Return the tickets about the lab's own servers, closed ones too."""
+        mine = {*self.lab.nodes()}
+        return tuple(each for each in self.store.tickets(open_only=False) if mine & {*each.nodes})
 
     def _say(self, sentence: str) -> None:
         self.said.append((time.time(), sentence))
@@ -105,8 +116,11 @@ def _settled(node: Node) -> bool:
     return node.state is State.PRODUCTION or (node.state is State.TRIAGE and node.name != SILENT)
 
 
-def begin(folder: Path, tell: Callable[[str], object], *, netbox: bool = False) -> Demo:
-    """Bring the demo's lab up anew with its faults, and start the product on it; its source may be a NetBox."""
+def begin(folder: Path, tell: Callable[[str], object], *, netbox: bool = False, history: bool = True) -> Demo:
+    """Bring the demo's lab up anew with its faults, and start the product on it; its source may be a NetBox.
+
+    With `history` a simulated hall stands beside it, with a past of its own; a NetBox is not told of that.
+    """
     if Lab(folder.resolve()).about.is_file():
         old = open_lab(folder)
         processes.end(old, SERVER)
@@ -117,6 +131,11 @@ def begin(folder: Path, tell: Callable[[str], object], *, netbox: bool = False) 
         faults.inject(lab, "swapped_cables", MISCABLED, {"rail": 2, "with_rail": 5})
         faults.inject(lab, "slow_gpu", SLOW, {"gpu": 6})
         at = f"{ports.HERE}:{ports.choose(1)[0]}"
+        if history and not netbox:
+            from fleet_runner.lab.past import make as past  # noqa: PLC0415  only a demo with a past needs it
+
+            tell("writing 90 days of simulated history")
+            past.make(lab, time.time())
         there = source.make(lab, f"http://{at}", tell) if netbox else None
         store = Store.create(f"sqlite:///{lab.root / 'state' / 'fleet.db'}")
         return Demo(lab, store, _serve(lab, at), f"http://{at}/", _token(store), there)
@@ -132,6 +151,7 @@ def lose_the_store(demo: Demo, tell: Callable[[str], None]) -> int:
     demo.server.wait()
     demo.store.close()
     epilogue.throw_away(demo.lab)
+    hall.take_away(demo.lab)
     try:
         demo.server = _serve(demo.lab, demo.url.removeprefix("http://").rstrip("/"))
         return epilogue.recover(demo.lab, tell)
@@ -139,6 +159,7 @@ def lose_the_store(demo: Demo, tell: Callable[[str], None]) -> int:
         processes.end(demo.lab, SERVER)
         demo.server.wait()
         epilogue.put_back(demo.lab)
+        hall.put_back(demo.lab)
 
 
 def end(demo: Demo) -> None:

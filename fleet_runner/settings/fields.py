@@ -163,6 +163,7 @@ class Settings(BaseModel):
     health_listen: str = Field(
         "", description="address and port of serve's health page (127.0.0.1:8491); empty: there is none"
     )
+    notice: str = Field("", max_length=300, description="a sentence on top of each page and report; empty: none")
     web_listen: str = Field(
         "", description="address and port of pages, the API and metrics (127.0.0.1:8492); empty: there are none"
     )

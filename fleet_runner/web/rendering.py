@@ -21,6 +21,7 @@ NAVIGATION: tuple[tuple[str, str, Right], ...] = (
     ("/tickets", "Tickets", Right.SEE),
     ("/fabric", "Fabric", Right.SEE),
     ("/runs", "Runs", Right.SEE),
+    ("/jobs", "Jobs", Right.SEE),
     ("/schedules", "Schedules", Right.SEE),
     ("/rollouts", "Rollouts", Right.SEE),
     ("/modes", "Modes", Right.SEE),
@@ -77,6 +78,7 @@ def page(request: Request, who: Who, template: str, *, status: int = 200, **valu
         "path": request.url.path,
         "csrf": csrf(secret) if secret else "",
         "mode": remote_answers.mode(here.settings, here.store) if who.may(Right.SEE) else "",
+        "notice": here.settings.notice if who.name else "",
         "navigation": [(url, name) for url, name, right in NAVIGATION if who.may(right)],
         **values,
     }

@@ -3,12 +3,15 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.lifecycle.states import State
+from fleet_runner.core.lifecycle.states import Condition, State
+from fleet_runner.lab.past import hall
+from fleet_runner.lab.past.hall import PREFIX
 
 EARNED = [State.PROVISION, State.ONBOARD, State.VERIFY, State.FIRMWARE, State.BURN_IN, State.PRODUCTION]
 
@@ -17,7 +20,7 @@ EARNED = [State.PROVISION, State.ONBOARD, State.VERIFY, State.FIRMWARE, State.BU
 @pytest.mark.nightly
 def test_the_story_is_told_as_promised(tmp_path: Path) -> None:
     """One node boots late, one is recabled, one ends in triage, one comes back from a reboot, the others arrive."""
-    folder = tmp_path / "demo"
+    folder, began = tmp_path / "demo", time.time()
     told = subprocess.run(
         [sys.executable, "-m", "fleet_runner.cli", "lab", "demo", "--dir", str(folder)],
         capture_output=True,
@@ -32,10 +35,17 @@ def test_the_story_is_told_as_promised(tmp_path: Path) -> None:
         paths = {
             node.name: [entry.to for entry in store.history(node.name) if entry.kind == "transition"]
             for node in store.nodes()
+            if not node.name.startswith(PREFIX)
         }
-        tickets = store.tickets(open_only=False)
+        simulated = [node for node in store.nodes() if node.name.startswith(PREFIX)]
+        moved = {each.node for each in store.moves([node.name for node in simulated], began)}
+        tickets = [
+            each for each in store.tickets(open_only=False) if not all(name.startswith(PREFIX) for name in each.nodes)
+        ]
     finally:
         store.close()
+    assert (len(simulated), moved) == (len(hall.spots()), set())
+    assert all(Condition.HELD in node.conditions for node in simulated)
     assert paths.pop("gpu-01") == [*EARNED, State.REBOOT, State.PRODUCTION]
     assert paths.pop("gpu-03") == [State.PROVISION, State.ONBOARD, State.VERIFY, *EARNED[1:]]
     assert paths.pop("gpu-05") == [State.PROVISION, State.TRIAGE, *EARNED]

@@ -116,6 +116,7 @@ def bodies(hall: Hall) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "lifetimes", LIFETIMES
     yield "lemons", LEMONS
     yield "parts", PARTS
+    yield "weeks", WEEKS
 
 
 DRIFT = {
@@ -221,4 +222,22 @@ PARTS: dict[str, Any] = {
     "slots": [{"node": "gpu-00003", "sentence": f"3 different parts failed in GPU 3 of gpu-00003 {HOSTILE}",
                "lines": [{"at": 1.0, "sentence": f"2025-04-18: 1650000000004 failed with xid.79 {HOSTILE}"}]}],
     "parts": [{"node": "gpu-00004", "sentence": "gpu 1650000000777 failed in 2 places"}],
+}  # fmt: skip
+
+WEEKS: dict[str, Any] = {
+    "sentences": [f"In 13 weeks, 91 faults were seen {HOSTILE}"],
+    "weeks": [
+        {"week": f"2026-W{34 + at}", "nodes": 32, "served_seconds": 1.9e7, "lost_seconds": 9e4 * at,
+         "availability": None if at == 0 else 1 - 0.004 * at, "other_faults": at % 2,
+         "causes": [{"cause": f"{code} {HOSTILE}" if code == "odd" else code, "faults": (at * number) % 7, "nodes": 1}
+                    for number, code in enumerate(("xid.79", "xid.48", "fan.failed", "psu.faulty", "link.flaps",
+                                                   "gpu.hot", "odd", "disk.worn"), 1)],
+         "lost": [{"cause": "xid.79", "seconds": 9e4 * at}, {"cause": "firmware update", "seconds": 3e4}]}
+        for at in range(13)
+    ],
+    "repairs": [{"cause": f"xid.79 {HOSTILE}", "times": 1, "mean": 3e4, "median": 3e4, "longest": 3e4, "still": 1},
+                {"cause": "fan.failed", "times": 4, "mean": 1e4, "median": 9e3, "longest": 2e4, "still": 0}],
+    "waited": [{"state": state, "nodes": 9, "median": seconds, "ninetieth": 2 * seconds, "share": share}
+               for state, seconds, share in (("onboard", 3e4, 0.3), ("burn_in", 9e4, 0.7))],
+    "brought_up": 9,
 }  # fmt: skip

@@ -13,7 +13,6 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import Exit, console, errors
 from fleet_runner.cli.lifecycle.board import COLOURS, board, usual
 from fleet_runner.core.lifecycle.states import State
@@ -29,10 +28,15 @@ SAID_LINES = 6
 
 def demo(
     folder: Annotated[Path, typer.Option("--dir", help="its lab's folder; an older demo's is replaced")] = HERE,
+    *,
     netbox: Annotated[
         bool,
         typer.Option("--netbox", help="with a real NetBox as the source; minutes, the first time"),
     ] = False,
+    history: Annotated[
+        bool,
+        typer.Option("--history/--no-history", help="90 simulated days of a hall beside it; not with --netbox"),
+    ] = True,
 ) -> None:
     """Watch eight GPU servers go from the loading dock to production.
 
@@ -42,7 +46,9 @@ def demo(
     tickets. Takes about three minutes.
     """
     console.print("Bringing up a simulated data centre: 8 servers of 8 GPUs, 8 leaves, 2 spines …")
-    played = story.begin(folder, lambda line: console.print(f"  {line} …", markup=False), netbox=netbox)
+    played = story.begin(
+        folder, lambda line: console.print(f"  {line} …", markup=False), netbox=netbox, history=history
+    )
     console.print(f"Meanwhile its pages are at {played.url}\nLog in there with {played.token}\n", markup=False)
     if there := played.netbox:
         console.print(f"NetBox {there.version} is at {there.url}", markup=False)
@@ -84,7 +90,7 @@ def _frame(played: Demo, news: list[tuple[float, str]], seconds: float) -> Group
     runs = {run.node: run for run in played.store.open_runs()}
     return Group(
         Rule(Text(f"{played.act}, {seconds:.0f} s"), align="left"),
-        board(played.store.nodes(), runs, time.time(), usual(played.store, runs.values())),
+        board(played.nodes(), runs, time.time(), usual(played.store, runs.values())),
         Text(""),
         *(
             Text(f"· {sentence}", style="dim", no_wrap=True, overflow="ellipsis")
@@ -97,7 +103,7 @@ def _news(played: Demo) -> list[tuple[float, str]]:
     """Return every transition and every sentence of the story so far, in order."""
     moves = [
         (entry.at, f"{entry.node}: {entry.state} → {entry.to}. {entry.sentence}")
-        for node in played.store.nodes()
+        for node in played.nodes()
         for entry in played.store.history(node.name)
         if entry.kind == "transition"
     ]
@@ -105,11 +111,10 @@ def _news(played: Demo) -> list[tuple[float, str]]:
 
 
 def _summary(played: Demo, seconds: float) -> None:
-    store = played.store
     console.print(Rule(f"The story in {seconds:.0f} s", align="left"))
-    console.print(_paths(store))
+    console.print(_paths(played))
     console.print("\n[bold]Tickets[/bold]: one a physical fault")
-    for ticket in store.tickets(open_only=False):
+    for ticket in played.tickets():
         closed = f"closed: {ticket.closed_because}" if ticket.closed_at else "open: somebody must look at the node"
         console.print(Padding(Text(f"#{ticket.id} {ticket.remedy}\n{ticket.body}\n→ {closed}"), (0, 0, 1, 2)))
 
@@ -146,13 +151,13 @@ def _next(played: Demo) -> None:
         console.print(f"  {command}", markup=False, soft_wrap=True)
 
 
-def _paths(store: Store) -> Table:
+def _paths(played: Demo) -> Table:
     table = Table(box=None, pad_edge=False, expand=True)
     table.add_column("NODE", no_wrap=True)
     table.add_column("ITS PATH", overflow="fold", ratio=1)
-    for node in store.nodes():
+    for node in played.nodes():
         path = Text(State.REGISTERED)
-        for entry in store.history(node.name):
+        for entry in played.store.history(node.name):
             if entry.kind == "transition" and entry.to is not None:
                 path.append(" → ", style="dim").append(entry.to, style=COLOURS[entry.to])
         table.add_row(node.name, path)

@@ -56,7 +56,7 @@ def report(
     path = output or Path(_name(span, week_))
     if not json and not force and path.exists():
         raise FleetError(f"{path}: the file exists already; name another, or overwrite it with --force")
-    with opened() as (_, store):
+    with opened() as (settings, store):
         found = store.report_rows(span, progress(time.monotonic()))
         jobs = report_jobs.job_figures(store, found.stories, span, now, assumed)
         tomorrow = report_ahead.ahead(store)
@@ -64,8 +64,8 @@ def report(
     if json:
         print_json({**plain(this, before), "jobs": report_jobs.plain(jobs), "ahead": report_ahead.plain(tomorrow)})
         return
-    _write(path, html(this, before, now, tomorrow, jobs))
-    for sentence in (*words.summary(this, before), job_words.summary(jobs)):
+    _write(path, html(this, before, now, tomorrow, jobs, notice=settings.notice))
+    for sentence in (*words.summary(this, before), job_words.summary(jobs), *filter(None, [settings.notice])):
         console.print(sentence, markup=False, soft_wrap=True)
     console.print(f"written to {path}", markup=False, soft_wrap=True)
 
@@ -81,7 +81,13 @@ def progress(began: float) -> Callable[[str], None]:
 
 
 def html(
-    found: Figures, before: Figures, now: float, tomorrow: "Ahead | None" = None, jobs: "JobFigures | None" = None
+    found: Figures,
+    before: Figures,
+    now: float,
+    tomorrow: "Ahead | None" = None,
+    jobs: "JobFigures | None" = None,
+    *,
+    notice: str = "",
 ) -> str:
     """Return the page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  other commands render nothing
@@ -98,6 +104,7 @@ def html(
     stays = words.stays(found.bring_ups)
     return environment.get_template("report.html").render(
         found=found,
+        notice=notice,
         ahead=tomorrow or NOTHING,
         jobs=jobs or JobFigures(Assumed()),
         job_words=job_words,

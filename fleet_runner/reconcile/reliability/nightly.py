@@ -261,12 +261,23 @@ def _limits(night: Night, _: Fleet | None) -> None:
     night.keep("limits", check_value.limits(night.store, night.settings, night.now), began)
 
 
+def _weeks(night: Night, _: Fleet | None) -> None:
+    from fleet_runner.core.reliability.report import figures, weeks  # noqa: PLC0415  only whoever looks pays for it
+
+    began = time.monotonic()
+    spans = weeks.spans(night.now)
+    found = night.store.reports_rows(spans, lambda said: night.step(f"weeks: {said}"))
+    told = [figures.figures(each, span, night.now) for each, span in zip(found, spans, strict=True)]
+    night.keep("weeks", weeks.analyse(found, told), began)
+
+
 ANALYSES: Mapping[str, Callable[[Night, Fleet | None], None]] = {
     "parts": _parts,
     "lemons": _lemons,
     "lifetimes": _lifetimes,
     "worth": _worth,
     "limits": _limits,
+    "weeks": _weeks,
 }
 """What is looked at after drift and heat, in this order."""
 

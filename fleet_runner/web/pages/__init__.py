@@ -7,6 +7,7 @@ from fleet_runner.web.pages import (
     fabric,
     fleet,
     intents,
+    jobs,
     lemons,
     lifetimes,
     login,
@@ -21,6 +22,7 @@ from fleet_runner.web.pages import (
     tenant,
     tickets,
     trends,
+    weeks,
 )
 
 PAGES: tuple[APIRouter, ...] = (
@@ -35,10 +37,12 @@ PAGES: tuple[APIRouter, ...] = (
     search.router,
     fabric.router,
     runs.router,
+    jobs.router,
     schedules.router,
     rollouts.router,
     modes.router,
     trends.router,
+    weeks.router,
     lemons.router,
     lifetimes.router,
     audit.router,

@@ -54,6 +54,7 @@ ANALYSES: tuple[tuple[str, str, str, str], ...] = (
     ),
     ("lemons", "Lemons", "/trends/lemons", "nodes that cost more work than others"),
     ("lifetimes", "Lifetimes", "/trends/lifetimes", "how long parts live, and how many will fail next"),
+    ("weeks", "Weeks", "/trends/weeks", "failures, repairs, bring-ups and service of the last 13 weeks"),
     ("worth", "Which checks pay", "/trends/checks", "what each check found, and what it costs"),
     ("limits", "Limits from evidence", "/trends/checks#limits", "pass marks that the fleet's own results propose"),
 )

@@ -30,10 +30,19 @@ PATHS = (
     "/trends/checks",
     "/trends/lifetimes",
     "/trends/lemons",
+    "/trends/weeks",
     "/nodes/gpu-00001",
 )
-NARROW = (PATHS[0], PATHS[2], PATHS[4], PATHS[5])
+NARROW = (PATHS[0], PATHS[2], PATHS[4], PATHS[5], PATHS[6])
 """Those with what is widest: heat, pictures, tables."""
+
+
+ODD = {
+    "weeks": [{"week": 3, "causes": [{"cause": None, "faults": "many"}], "lost": 4}],
+    "repairs": [{"cause": "x", "times": []}],
+    "waited": [{"state": "x", "nodes": "y"}],
+}
+"""Weeks that no version ever kept."""
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +161,9 @@ def test_where_nothing_was_analysed_a_page_says_what_to_do(tmp_path: Path) -> No
             assert "To come: nodes that cost more work than others." in asked.get("/trends").text
             assert "Nothing is foreseen of it." in asked.get("/nodes/gpu-00001").text
             for name, *_ in ANALYSES:  # as some other version may have kept it
-                store.keep_analysis(name, {"metrics": [{"metric": "x"}], "kinds": 3, "lemons": [None]}, NOW, 0.1)
+                store.keep_analysis(
+                    name, {"metrics": [{"metric": "x"}], "kinds": 3, "lemons": [None], **ODD}, NOW, 0.1
+                )
             assert {asked.get(path).status_code for path in PATHS} == {200}
 
 
@@ -165,3 +176,21 @@ def test_pictures_come_to_a_nodes_page_when_somebody_scrolls_there(site: Served,
         page.keyboard.press("Enter")
         page.wait_for_url("**/metrics/**")
         expect(page.locator("svg.trend:not(.key)")).to_have_count(1)
+
+
+def test_each_picture_of_weeks_has_its_table_and_its_spreadsheet(client: httpx.Client) -> None:
+    text = client.get("/trends/weeks").text
+    assert text.count('<svg class="weeks" ') == 2
+    assert text.count("<table>") == 4
+    assert "all others" in text
+    assert "1 time; 1 still out" in text
+    for name, first in (
+        ("failures", "2026-W34,xid.79,0"),
+        ("service", "2026-W34,32,5277.78,0.0,0.0"),
+        ("repairs", "fan.failed,4,2.78,2.5,5.56,0"),
+        ("bring-up", "onboard,9,8.33,16.67,30.0"),
+    ):
+        answer = client.get(f"/trends/weeks/{name}.csv")
+        assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+        assert first in answer.text.splitlines()
+    assert client.get("/trends/weeks/nonsense.csv").status_code == 404

@@ -70,6 +70,14 @@ class JobAnswerMethods:
             rows = connection.execute(mine).all()
         return tuple(_answer(row, {}) for row in reversed(rows))
 
+    def newest_answers(self, limit: int, *, area: str = "", node: str = "") -> tuple[KeptAnswer, ...]:
+        """Return the newest `limit` answers without their bodies, the newest first: all, of an area, or of a node."""
+        mine = select(*_COUNTED).order_by(_LAST.desc(), job_answers.c.id.desc()).limit(limit)
+        mine = mine.where(job_answers.c.area == area) if area else mine
+        mine = mine.where(job_answers.c.node == bounds.key(node)) if node else mine
+        with self._database.read() as connection:
+            return tuple(_answer(row, {}) for row in connection.execute(mine).all())
+
     def answers_whole(self, since: float, limit: int) -> tuple[KeptAnswer, ...]:
         """Return the newest `limit` answers about jobs that ended since a moment, newest first, with their bodies."""
         mine = select(*_COUNTED, job_answers.c.body).where(job_answers.c.ended >= since)

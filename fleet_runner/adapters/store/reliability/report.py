@@ -1,7 +1,7 @@
 """What a report is made of, read row by row: what is held at once grows with the fleet, not with its past."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -37,19 +37,28 @@ class ReportMethods:
 
     def report_rows(self, span: Span, progress: Progress) -> Found:
         """Read what a report of a span needs, and of the span before it; `progress` is told what is read."""
-        found = Found()
+        return self.reports_rows((span,), progress)[0]
+
+    def reports_rows(self, spans: Sequence[Span], progress: Progress) -> tuple[Found, ...]:
+        """Read what reports of several spans need, at one moment: the stories of nodes are read once for all."""
         with self._database.one_moment(), self._database.read() as connection:
             progress("transitions")
-            found.stories = list(stories(connection, span))
-            progress("faults")
-            _faults(connection, found, span)
-            progress("tickets, remedies and holds")
-            found.fixes = fixes(connection, span)
-            found.tried = _tried(connection, span)
-            found.holds = list(_holds(connection, span))
-            progress("what took nodes out")
-            found.codes = _codes(connection, _wanted(found.stories, span))
-        return found
+            told = list(stories(connection, max(spans, key=lambda span: span.until)))
+            return tuple(_found(connection, span, told, progress) for span in spans)
+
+
+def _found(connection: Connection, span: Span, told: list[Story], progress: Progress) -> Found:
+    """Read what the report of a span needs beside the stories."""
+    found = Found(stories=told)
+    progress("faults")
+    _faults(connection, found, span)
+    progress("tickets, remedies and holds")
+    found.fixes = fixes(connection, span)
+    found.tried = _tried(connection, span)
+    found.holds = list(_holds(connection, span))
+    progress("what took nodes out")
+    found.codes = _codes(connection, _wanted(found.stories, span))
+    return found
 
 
 def _rows(connection: Connection, query: Executable) -> Iterator[Row[Any]]:

@@ -53,6 +53,16 @@ def test_an_answer_is_read_as_it_was_kept(store: Store) -> None:
     assert store.answer_of("4712") is None
 
 
+def test_the_newest_answers_are_found_by_area_and_node(store: Store) -> None:
+    for at in range(3):
+        store.keep_answer(answer(fallen(node=f"gpu-0{at}"), id=f"{at}", ended=ENDED + at), LATER, "ann")
+    store.keep_answer(answer(id="last", ended=ENDED + 9), LATER, "ann")
+    assert [each.job for each in store.newest_answers(3)] == ["last", "2", "1"]
+    assert [each.job for each in store.newest_answers(9, area="hardware")] == ["2", "1", "0"]
+    assert [each.job for each in store.newest_answers(9, node="gpu-01")] == ["1"]
+    assert store.newest_answers(9, area="storage") == ()
+
+
 def test_a_newer_answer_about_the_same_end_replaces_the_older_one(store: Store) -> None:
     store.keep_answer(answer(), LATER, "ann")
     store.keep_answer(answer(fallen()), LATER + 60, "bob")
