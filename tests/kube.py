@@ -19,7 +19,7 @@ import yaml
 from fleet_runner.lab.ports import choose
 from tests.waiting import until
 
-BUILT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fleet-runner" / "kube-apiserver"
+BUILT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fleet-runner" / "kube-apiserver-2"
 ADMIN, DRAINER = "admins-token", "drainers-token"
 RBAC = Path(__file__).resolve().parents[1] / "docs" / "examples" / "kubernetes-rbac.yml"
 REMEDIATIONS = RBAC.with_name("kubernetes-remediations.yml")

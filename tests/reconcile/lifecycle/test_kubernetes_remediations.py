@@ -193,6 +193,25 @@ def test_a_request_that_is_deleted_is_withdrawn_and_waives_nothing(server: Serve
     assert row(world, "gpu-01").state is State.PRODUCTION
 
 
+def test_requests_for_every_node_cordon_no_more_of_them_than_the_budget_has_room_for(
+    server: Server, world: TickContext
+) -> None:
+    """The others wait for their answer; nobody's breaker opens."""
+    scripted(world, WORKS)
+    taker, _ = started(server, world)
+    for name in ("gpu-01", "gpu-02"):
+        ask(server, name)
+    taker.visit()
+    go_on(world)
+    taker.visit()
+    assert sorted(states(server, name) for name in ("gpu-01", "gpu-02")) == [
+        "True True Unknown Pending",
+        "Unknown False Unknown Waiting",
+    ]
+    assert sum(Condition.CORDONED in node.conditions for node in world.store.nodes()) == 1
+    assert world.store.breaker() is None
+
+
 def test_who_waits_no_more_is_told_that_it_is_cancelled(server: Server, world: TickContext) -> None:
     """NodeHealthCheck's word that its time is over."""
     scripted(world, WORKS)
