@@ -17,10 +17,12 @@ import pytest
 import yaml
 
 from fleet_runner.lab.ports import choose
+from tests.waiting import until
 
-BUILT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fleet-runner" / "kube-apiserver"
+BUILT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fleet-runner" / "kube-apiserver-2"
 ADMIN, DRAINER = "admins-token", "drainers-token"
 RBAC = Path(__file__).resolve().parents[1] / "docs" / "examples" / "kubernetes-rbac.yml"
+REMEDIATIONS = RBAC.with_name("kubernetes-remediations.yml")
 
 needed = pytest.mark.skipif(
     not (BUILT / "kube-apiserver").exists(), reason="needs what scripts/kube-apiserver builds, in some minutes"
@@ -84,11 +86,27 @@ class ApiServer:
         user = {"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "fleet-runner"}
         for each in yaml.safe_load_all(manifest.read_text(encoding="utf-8")):
             kind, where = each["kind"], each["metadata"].get("namespace")
-            if kind == "ServiceAccount":
+            if "Role" not in kind:
                 continue
             whole = each | {"subjects": [user]} if kind.endswith("Binding") else each
             scope = f"/namespaces/{where}" if where else ""
             self.ask("POST", f"/apis/rbac.authorization.k8s.io/v1{scope}/{kind.lower()}s", whole)
+
+    def extend(self) -> None:
+        """Have it know NodeRemediations, and give the runner's user its rights to them."""
+        crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+        for each in yaml.safe_load_all(REMEDIATIONS.read_text(encoding="utf-8")):
+            if "Role" not in each["kind"]:
+                self.ask("POST", "/api/v1/namespaces" if each["kind"] == "Namespace" else crds, each)
+        self.grant(REMEDIATIONS)
+        until(lambda: self.serves("noderemediations") and self.serves("noderemediationtemplates"))
+
+    def serves(self, plural: str, group: str = "fleet-runner.dev/v1alpha1") -> bool:
+        """Tell if it serves a custom resource."""
+        with contextlib.suppress(urllib.error.HTTPError):
+            self.ask("GET", f"/apis/{group}/namespaces/fleet-runner/{plural}")
+            return True
+        return False
 
     def node(self, name: str) -> Any:
         """Return a node."""

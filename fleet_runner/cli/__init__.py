@@ -51,6 +51,7 @@ COMMANDS = {
     "hold": Named(WORK_ON, "lifecycle.intents:hold", "Stop all automation on a node"),
     "maintenance": Named(WORK_ON, "lifecycle.intents:maintenance", "Begin planned work: checks only, no remedies"),
     "release": Named(WORK_ON, "lifecycle.intents:release", "End a hold or planned work"),
+    "reset": Named(WORK_ON, "lifecycle.intents:reset", "Reset all GPUs of a production node when it is idle"),
     "reboot": Named(WORK_ON, "lifecycle.intents:reboot", "Reboot a production node when it is idle"),
     "triage": Named(WORK_ON, "lifecycle.intents:triage", "Take a node out of production for inspection"),
     "debug": Named(WORK_ON, "lifecycle.intents:debug", "Mark a node in triage as being worked on"),

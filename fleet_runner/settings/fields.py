@@ -265,6 +265,10 @@ class Settings(BaseModel):
         default_factory=dict,
         description="conditions of others that are heard, by type, with the status that is a fault; empty: not heard",
     )
+    kubernetes_remediations: str = Field(
+        "", pattern=r"^[a-z0-9-]{0,63}$", description="namespace whose NodeRemediations are requests about nodes"
+    )
+    kubernetes_remediations_kubeconfig: Path | None = Field(None, description="that of their cluster, if another one")
     max_out_share: float = Field(0.1, gt=0, le=1, description="share of serving nodes that may be out at a time")
     max_out_rack: int = Field(1, ge=1, description="nodes of one rack that may be taken out at a time")
     max_out_domain: float = Field(

@@ -9,20 +9,21 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 CHART = ROOT / "packaging" / "helm" / "fleet-runner-rbac"
+REMEDIATIONS = ROOT / "docs" / "examples" / "kubernetes-remediations.yml"
 EXAMPLE = ROOT / "docs" / "examples" / "kubernetes-rbac.yml"
 
 _BLOCK = re.compile(r"\{\{ if \.Values\.(\w+) \}\}(.*?)\{\{ end \}\}", re.DOTALL)
 _VALUE = re.compile(r"\{\{ \.Values\.(\w+) \}\}")
 
 
-def rendered(namespace: str = "kube-system", **changes: Any) -> list[Any]:
+def rendered(namespace: str = "kube-system", template: str = "rbac", **changes: Any) -> list[Any]:
     """Return the objects of the chart; whatever of Helm's language this does not know is an error."""
     values = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8")) | changes
-    text = (CHART / "templates" / "rbac.yaml").read_text(encoding="utf-8")
+    text = (CHART / "templates" / f"{template}.yaml").read_text(encoding="utf-8")
     text = _BLOCK.sub(lambda found: found[2] if values[found[1]] else "", text)
     text = _VALUE.sub(lambda found: str(values[found[1]]), text).replace("{{ .Release.Namespace }}", namespace)
     assert "{{" not in text
-    return list(yaml.safe_load_all(text))
+    return [each for each in yaml.safe_load_all(text) if each is not None]
 
 
 def rules(objects: list[Any], kind: str = "ClusterRole") -> set[str]:
@@ -34,6 +35,14 @@ def rules(objects: list[Any], kind: str = "ClusterRole") -> set[str]:
 def test_the_chart_gives_what_the_manifest_gives() -> None:
     """Object by object."""
     assert rendered() == list(yaml.safe_load_all(EXAMPLE.read_text(encoding="utf-8")))
+
+
+def test_the_chart_gives_what_the_manifest_of_remediations_gives_and_only_where_it_is_wanted() -> None:
+    """The namespace is the operator's to make."""
+    found = list(yaml.safe_load_all(REMEDIATIONS.read_text(encoding="utf-8")))
+    assert found[0]["kind"] == "Namespace"
+    assert rendered(template="remediations", remediations="fleet-runner") == found[1:]
+    assert rendered(template="remediations") == []
 
 
 @pytest.mark.parametrize(
@@ -60,7 +69,7 @@ def test_a_name_and_a_namespace_of_ones_own_are_used_everywhere() -> None:
 
 
 def test_nothing_is_given_by_a_wildcard() -> None:
-    for each in rendered():
+    for each in (*rendered(), *rendered(template="remediations", remediations="x")):
         for rule in each.get("rules", ()):
             assert "*" not in {*rule["apiGroups"], *rule["resources"], *rule["verbs"]}
 

@@ -58,8 +58,8 @@ CALLED: ContextVar[Called] = ContextVar("called")
 
 AFAR = frozenset({
     "status", "node", "history", "explain", "evidence", "tickets", "results", "ticket", "queue", "schedules",
-    "certify", "hold", "maintenance", "release", "cancel", "reboot", "triage", "debug", "repaired", "retry", "retire",
-    "run", "provision", "trends",
+    "certify", "hold", "maintenance", "release", "cancel", "reset", "reboot", "triage", "debug", "repaired", "retry",
+    "retire", "run", "provision", "trends",
 })  # fmt: skip
 """Commands that can ask a server instead of a store."""
 

@@ -47,6 +47,9 @@ release = _command(IntentKind.RELEASE, "End a hold, or planned work if the node 
 cancel = _command(
     IntentKind.CANCEL, "Cancel a pending remedy; the same fault triggers no remedy until it has cleared."
 )
+reset = _command(
+    IntentKind.RESET, "Reset all GPUs of a production node when it is idle, and verify it before it serves again."
+)
 reboot = _command(
     IntentKind.REBOOT, "Reboot a production node when it is idle, and verify it before it serves again."
 )

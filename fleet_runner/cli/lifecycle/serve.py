@@ -101,6 +101,7 @@ def serve(
             work.enter_context(notifying(world))
             work.enter_context(mirroring(world))
             work.enter_context(conditions(world))
+            work.enter_context(remediations(world))
             work.enter_context(taking(world))
             work.enter_context(keeper.kept(settings, engine.environment(settings, "")))
             work.enter_context(carrying(world, bell))
@@ -226,6 +227,18 @@ def conditions(world: TickContext) -> Iterator[None]:
     from fleet_runner.reconcile.lifecycle import node_conditions  # noqa: PLC0415  as above
 
     with node_conditions.telling(world):
+        yield
+
+
+@contextmanager
+def remediations(world: TickContext) -> Iterator[None]:
+    """Take what a Kubernetes cluster asks for beside the work, where the settings say so."""
+    if not world.settings.kubernetes_remediations:
+        yield
+        return
+    from fleet_runner.reconcile.lifecycle import node_remediations  # noqa: PLC0415  as above
+
+    with node_remediations.taking(world):
         yield
 
 

@@ -17,7 +17,7 @@ from fleet_runner.core.faults.rules.rules import LADDER
 from fleet_runner.core.firmware.rollout import number
 from fleet_runner.core.lifecycle.actions import Action, Move, OpenRun, SetCondition
 from fleet_runner.core.lifecycle.pending import is_automatic
-from fleet_runner.core.lifecycle.runs import RUNNER, Node
+from fleet_runner.core.lifecycle.runs import RUNNER, Node, is_of_cluster
 from fleet_runner.core.lifecycle.states import ENDED, MOVING, SERVING, Condition, Stage, State
 from fleet_runner.core.lifecycle.view import View
 
@@ -50,11 +50,12 @@ class Disruption(NamedTuple):
 def asked(view: View, actions: Collection[Action]) -> Disruption | None:
     """Return what a decision's actions do to take a serving node out by themselves; None where they do not.
 
-    What a person asked for passes; so does everything that brings a node back.
+    What a person asked for passes; so does everything that brings a node back. What a cluster asks for waits while
+    the breaker is open, and does not open it.
     """
-    begun = next((each for each in actions if isinstance(each, SetCondition) and _is_ours(each)), None)
+    begun = next((each for each in actions if isinstance(each, SetCondition) and _is_automatic(each)), None)
     if begun is not None:
-        anew = view.node.conditions.get(Condition.PENDING) is None
+        anew = view.node.conditions.get(Condition.PENDING) is None and begun.held.by == RUNNER
         return Disruption(anew, Remedy(begun.held.detail) in LADDER)
     pending = view.node.conditions.get(Condition.PENDING)
     if pending is None or not is_automatic(pending) or not (leaves(actions) or _drains(view, actions)):
@@ -72,6 +73,10 @@ def leaves(actions: Iterable[Action]) -> bool:
 
 def cordons(view: View, actions: Collection[Action]) -> bool:
     """Whether actions have a node take no new work by themselves, while no fault has ended its work anyway."""
+    if any(
+        isinstance(each, SetCondition) and _is_automatic(each) and is_of_cluster(each.held.by) for each in actions
+    ):
+        return True
     found = asked(view, actions)
     ended = (call.at_once for call in calls(view) if call.fault not in waived(view))
     return found is not None and found.anew and not any(ended)
@@ -146,8 +151,9 @@ def is_over(breaker: Breaker, wants: Collection[Want], serving: int, limits: Lim
     return untried and not trips(wants, serving, limits)
 
 
-def _is_ours(action: SetCondition) -> bool:
-    return action.condition is Condition.PENDING and action.held.by == RUNNER
+def _is_automatic(action: SetCondition) -> bool:
+    """Whether a remedy becomes pending for the runner, or for a cluster."""
+    return action.condition is Condition.PENDING and (action.held.by == RUNNER or is_of_cluster(action.held.by))
 
 
 def _drains(view: View, actions: Iterable[Action]) -> bool:

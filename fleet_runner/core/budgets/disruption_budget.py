@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from fleet_runner.core.inventory import last_places
 from fleet_runner.core.inventory.records import Fleet
-from fleet_runner.core.lifecycle.runs import RUNNER, Node
+from fleet_runner.core.lifecycle.runs import RUNNER, Node, is_of_cluster
 from fleet_runner.core.lifecycle.states import REMEDIED, SERVING, STATES, Condition
 
 RECENT = 4 * 3600.0
@@ -125,9 +125,9 @@ def measure(nodes: Iterable[Node], triaged: Mapping[str, float], fleet: Fleet) -
 
 
 def waiting(node: Node, where: Location) -> list[Out]:
-    """Return how a serving node counts that takes no new work for a remedy of the runner's own; of others nothing."""
+    """Return how a serving node counts that takes no new work for a remedy of the runner's own, or a cluster's."""
     held = node.conditions.get(Condition.PENDING)
-    if held is None or held.by != RUNNER:
+    if held is None or not (held.by == RUNNER or is_of_cluster(held.by)):
         return []
     return [Out(node.name, where, f"cordoned, {held.detail} pending", None)]
 

@@ -6,13 +6,14 @@ from fleet_runner.core.budgets.modes import READING
 from fleet_runner.core.cabling.sweeps import NO_OBSERVER
 from fleet_runner.core.checks.active_schedule import TAKEN
 from fleet_runner.core.checks.verdicts import Remedy
+from fleet_runner.core.faults.needs import ORDER
 from fleet_runner.core.firmware.rollout import number
 from fleet_runner.core.inventory.records import Management
 from fleet_runner.core.lifecycle import adoption
 from fleet_runner.core.lifecycle.actions import Action, Answer, ClearCondition, Identify, Move, OpenRun, SetCondition
 from fleet_runner.core.lifecycle.idle import idle
 from fleet_runner.core.lifecycle.pending import clear, pend, waive
-from fleet_runner.core.lifecycle.runs import INTENT_EVENTS, Held, Intent, IntentKind
+from fleet_runner.core.lifecycle.runs import INTENT_EVENTS, Held, Intent, IntentKind, is_of_cluster
 from fleet_runner.core.lifecycle.states import FABRICS, SERVING, STATES, Condition, Event, Refusal, Stage, State, step
 from fleet_runner.core.lifecycle.view import View
 
@@ -29,6 +30,9 @@ OF_FABRICS = frozenset({Stage.FABRIC})
 RECORD = "record"
 """The detail of `replaced` where the machine is the same one, and only its record was wrong."""
 
+WITHDRAWN = "withdrawn"
+"""The detail of `cancel` where whoever asked for a remedy takes back that request alone: no fault is waived by it."""
+
 ASIDE = frozenset({Stage.COLLECT})
 """Stages that no request waits for: nobody asked for them. A run that a request starts waits for their end."""
 
@@ -40,6 +44,8 @@ def answer(view: View, newest: float) -> tuple[Action, ...]:
     at `newest` (epoch seconds) or before says nothing about now.
     """
     for intent in view.intents:
+        if view.barred and is_of_cluster(intent.by) and intent.kind is not IntentKind.CANCEL:
+            continue  # it may wait, as what a fault asks for does
         aside = view.run is None or (view.run.stage in ASIDE and intent.kind is not IntentKind.RUN)
         if aside or intent.kind in _AT_ONCE:
             if view.refused is not None and not _is_harmless(view, intent):
@@ -97,6 +103,10 @@ def _release(view: View, intent: Intent) -> tuple[Action, ...]:
     more = "; it is still in maintenance: release it again to end that" if holding[1:] else ""
     sentence = f"Released{more}." if more else "Released: automation continues."
     return _yes(intent, sentence, ClearCondition(holding[0], intent.by, sentence))
+
+
+def _reset(view: View, intent: Intent) -> tuple[Action, ...]:
+    return _remedy(view, intent, Remedy.RESET)
 
 
 def _reboot(view: View, intent: Intent) -> tuple[Action, ...]:
@@ -160,13 +170,29 @@ def _triage(view: View, intent: Intent) -> tuple[Action, ...]:
 def _remedy(view: View, intent: Intent, remedy: Remedy) -> tuple[Action, ...]:
     if view.node.state is not State.PRODUCTION:
         return _no(intent, f"'{intent.kind}' is for a node in production; this one is in {view.node.state}.")
+    pending = view.node.conditions.get(Condition.PENDING)
+    if pending is not None and is_of_cluster(intent.by):
+        return _joined(intent, remedy, Remedy(pending.detail))
     held = Held(intent.at, intent.reason or f"{intent.by} asked for it", intent.by)
     return _yes(intent, f"{remedy} is pending: it waits until the node is idle.", *pend(remedy, held))
 
 
+def _joined(intent: Intent, remedy: Remedy, pending: Remedy) -> tuple[Action, ...]:
+    """A cluster's request takes no other's place: it waits with what is pending, if that is no milder."""
+    if ORDER.index(pending) >= ORDER.index(remedy):
+        return _yes(intent, f"{pending} is pending already.")
+    return _no(intent, f"{pending} is pending already; ask again once it has ended.")
+
+
 def _cancel(view: View, intent: Intent) -> tuple[Action, ...]:
-    if Condition.PENDING not in view.node.conditions:
+    pending = view.node.conditions.get(Condition.PENDING)
+    if pending is None:
         return _no(intent, "No remedy is pending.")
+    if intent.detail == WITHDRAWN:
+        if pending.by != intent.by:
+            return _no(intent, f"What {intent.by} asked for is not pending any more.")
+        sentence = "The request was withdrawn; the node stays in service."
+        return _yes(intent, sentence, *clear(view, intent.by, sentence))
     sentence = "The pending remedy is cancelled; the node stays in service."
     held = Held(intent.at, intent.reason or f"{intent.by} cancelled the remedy", intent.by)
     return _yes(intent, sentence, *clear(view, intent.by, sentence), *waive(view, held))
@@ -230,6 +256,7 @@ _ANSWERS: dict[IntentKind, Callable[[View, Intent], tuple[Action, ...]]] = {
     IntentKind.HOLD: _hold,
     IntentKind.MAINTENANCE: _maintain,
     IntentKind.RELEASE: _release,
+    IntentKind.RESET: _reset,
     IntentKind.REBOOT: _reboot,
     IntentKind.TRIAGE: _triage,
     IntentKind.WIPE: _wipe,

@@ -18,7 +18,7 @@ from fleet_runner.core.checks.catalogue.xid import named
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Verdict
 from fleet_runner.core.lifecycle.idle import SCHEDULER
 from fleet_runner.core.lifecycle.preflight import work
-from fleet_runner.core.lifecycle.runs import Node, Stored, Ticket
+from fleet_runner.core.lifecycle.runs import Held, Node, Stored, Ticket
 from fleet_runner.core.lifecycle.states import STATES, Condition, State
 
 PREFIX = "fleet-runner.dev/"
@@ -175,13 +175,16 @@ def _remediation(node: Node, scheduler: Stored | None) -> Told:
         return Told(UNDER_REMEDIATION, "True", camel(node.state.value), meaning_of_state)
     pending = node.conditions.get(Condition.PENDING)
     if pending is not None:
-        remedy = pending.detail or "a remedy"
-        follows = f"{remedy} follows once the node's work has ended"
-        why = f"{follows}; pending since {utc(pending.since)}, it waits for {waits_for(node, scheduler)}"
-        return Told(UNDER_REMEDIATION, "True", "Pending", why)
+        return Told(UNDER_REMEDIATION, "True", "Pending", pending_sentence(node, pending, scheduler))
     if Condition.MAINTENANCE in node.conditions:
         return Told(UNDER_REMEDIATION, "True", "Maintenance", "A person does planned work on it.")
     return Told(UNDER_REMEDIATION, "False", "NothingAsked", "No remedy is asked for.")
+
+
+def pending_sentence(node: Node, pending: Held, scheduler: Stored | None) -> str:
+    """Say which remedy is pending, since when, and what it waits for."""
+    follows = f"{pending.detail or 'a remedy'} follows once the node's work has ended"
+    return f"{follows}; pending since {utc(pending.since)}, it waits for {waits_for(node, scheduler)}"
 
 
 def use(latest: Iterable[Stored]) -> Stored | None:

@@ -50,6 +50,8 @@ ROWS: Mapping[IntentKind, Row] = {
                   "It stays out of service until it is marked as repaired; then it passes every stage again."),
     IntentKind.RETRY: Row("Retry", "What failed is retried.",
                     "From triage, debug or rma, Day 0 begins again: a network boot, which ends its running work."),
+    IntentKind.RESET: Row("Reset GPUs", "Its GPUs are reset when it is idle, then it is verified and serves again.",
+                     "It is out of service until it has been verified."),
     IntentKind.REBOOT: Row("Reboot", "It is power-cycled when it is idle, and verified before it serves again.",
                      "It is out of service until it has been verified."),
     IntentKind.TRIAGE: Row("Triage", "Taken out of service for a person to inspect; from production when it is idle.",
@@ -102,6 +104,7 @@ def applies(node: Node, intent: IntentKind) -> bool:
         IntentKind.MAINTENANCE: not planned,
         IntentKind.RELEASE: held or planned,
         IntentKind.CANCEL: Condition.PENDING in node.conditions,
+        IntentKind.RESET: serving,
         IntentKind.REBOOT: serving,
         IntentKind.FIRMWARE: serving,
         IntentKind.REPLACED: False,  # what a node waits for says when, and names the command

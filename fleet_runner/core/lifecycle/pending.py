@@ -10,7 +10,7 @@ from fleet_runner.core.faults.rules.rules import LADDER, AtDeadline
 from fleet_runner.core.firmware.rollout import number
 from fleet_runner.core.lifecycle import idle
 from fleet_runner.core.lifecycle.actions import Action, BeginAttempt, ClearCondition, Decision, OpenRun, SetCondition
-from fleet_runner.core.lifecycle.runs import RUNNER, Held
+from fleet_runner.core.lifecycle.runs import RUNNER, Held, is_of_cluster
 from fleet_runner.core.lifecycle.states import Condition, Stage
 from fleet_runner.core.lifecycle.view import Timing, View, move
 
@@ -25,8 +25,8 @@ HOLDS = (Condition.PENDING, Condition.DRAINING, Condition.CORDONED)
 
 
 def is_automatic(pending: Held) -> bool:
-    """Whether no person asked for what is pending: a fault that calls for something else then comes first."""
-    return pending.by == RUNNER or number(pending.by) is not None
+    """Whether no person asked for what is pending: then budgets and the circuit breaker count it."""
+    return pending.by == RUNNER or number(pending.by) is not None or is_of_cluster(pending.by)
 
 
 def pend(remedy: Remedy, held: Held, results: tuple[int, ...] = (), against: str = "") -> tuple[Action, ...]:

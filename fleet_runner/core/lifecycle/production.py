@@ -24,7 +24,7 @@ from fleet_runner.core.lifecycle.pending import (
     pend_need,
     unwaive,
 )
-from fleet_runner.core.lifecycle.runs import RUNNER, Held, Outcome, Run
+from fleet_runner.core.lifecycle.runs import RUNNER, Held, Outcome, Run, is_of_cluster
 from fleet_runner.core.lifecycle.stages import NO_VERDICT, again_at
 from fleet_runner.core.lifecycle.states import Condition, Stage
 from fleet_runner.core.lifecycle.view import FAR, Timing, View
@@ -107,9 +107,9 @@ def _unneeded(view: View, pending: Held, timing: Timing, now: float) -> Decision
 def _gives_way(view: View, pending: Held, need: Need) -> bool:
     """Whether what is pending gives way to what is needed now, or is to be remembered against more faults.
 
-    What a person asked for waits for work to end; it gives way to what is no milder, and need not wait.
+    What a person or a cluster asked for waits for work to end; it gives way to what is no milder, and need not wait.
     """
-    if not is_automatic(pending):
+    if not is_automatic(pending) or is_of_cluster(pending.by):
         return need.at_once and ORDER.index(need.remedy) >= ORDER.index(Remedy(pending.detail))
     known = against_which(view)
     return pending.detail != need.remedy or bool(known and set(need.faults) - known)

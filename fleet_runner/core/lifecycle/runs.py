@@ -14,6 +14,14 @@ from fleet_runner.core.lifecycle.states import Condition, Event, Stage, State
 RUNNER = "runner"
 """Who acted, where no person did."""
 
+BY_CLUSTER = "NodeRemediation "
+"""What the name of a Kubernetes cluster's custom resource begins with, where it asks: most are made by programs."""
+
+
+def is_of_cluster(by: str) -> bool:
+    """Whether it is a cluster that asked."""
+    return by.startswith(BY_CLUSTER)
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -97,6 +105,7 @@ class IntentKind(StrEnum):
     REPLACED = "replaced"  # its chassis was, or only its record was wrong: `detail` is "record" then
     WIPE = "wipe"
     TRIAGE = "triage"
+    RESET = "reset"
     REBOOT = "reboot"
     FIRMWARE = "firmware"  # bring a production node's firmware to its pins
     CANCEL = "cancel"  # drop a pending remedy

@@ -29,6 +29,7 @@ from tests.making import NOW, a_finding, a_node, a_view, an_alarm, conditions, h
 
 OPEN = Breaker(NOW, "6 of 40 nodes had xid.79", 1800.0)
 TRIED = replace(OPEN, trial="gpu-01", tried_at=NOW + 1800)
+CLUSTERS = "NodeRemediation fleet/gpu-01 (1a2b3c4d)"
 OUT = Move(TRANSITIONS[State.PRODUCTION, Event.REBOOT_NEEDED], "runner")
 
 
@@ -78,6 +79,7 @@ def test_what_automation_asks_is_seen_and_what_people_ask_is_not() -> None:
         ("runner", "REBOOT", Disruption(anew=False, may_try=True)),
         ("rollout 3", "REFLASH", Disruption(anew=False, may_try=False)),
         ("ann", "REBOOT", None),
+        (CLUSTERS, "REBOOT", Disruption(anew=False, may_try=True)),
     ]:
         pending = a_view(a_node(conditions=conditions(Condition.PENDING, by=by, detail=remedy)))
         assert asked(pending, (OUT,)) == found
@@ -88,6 +90,14 @@ def test_what_automation_asks_is_seen_and_what_people_ask_is_not() -> None:
     assert not circuit_breaker.leaves([Move(TRANSITIONS[State.PRODUCTION, Event.RETIRE], "ann")])
     back = Move(TRANSITIONS[State.REBOOT, Event.PASSED], "runner")
     assert asked(a_view(a_node(State.REBOOT)), (back,)) is None
+
+
+def test_what_a_cluster_asks_waits_for_an_open_breaker_and_opens_none() -> None:
+    """And it costs a cordon, as what the runner asks: a thousand requests cordon no thousand nodes."""
+    theirs = pend(Remedy.REBOOT, held(by=CLUSTERS))
+    assert asked(a_view(), theirs) == Disruption(anew=False, may_try=True)
+    assert circuit_breaker.cordons(a_view(), theirs)
+    assert not circuit_breaker.cordons(a_view(), pend(Remedy.REBOOT, held(by="ann")))
 
 
 def test_a_cordon_costs_unless_a_fault_has_ended_the_work_anyway() -> None:

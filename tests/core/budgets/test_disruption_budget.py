@@ -134,6 +134,10 @@ def test_a_node_that_is_cordoned_for_a_remedy_counts_for_the_next_cordon_and_for
     )
     nodes[0] = replace(nodes[0], conditions=conditions(Condition.PENDING, by="runner", detail="RESET"))
     nodes[1] = replace(nodes[1], conditions=conditions(Condition.PENDING, by="ann", detail="REBOOT"))
+    asked = [
+        replace(nodes[0], conditions=conditions(Condition.PENDING, by="NodeRemediation a/b (c)", detail="RESET"))
+    ]
+    assert measure([*asked, *nodes[1:]], {}, fleet).pending == measure(nodes, {}, fleet).pending
     usage = measure(nodes, {}, fleet)
     assert cordons(usage, Location("hall/A"), Limits()).sentence == (
         "not cordoned yet, the budget of rack hall/A is spent: 1 of at most 1 node out (n0: cordoned, RESET pending)"

@@ -4,10 +4,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.inventory.records import Management
 from fleet_runner.core.lifecycle.actions import Action, Answer, ClearCondition, Move, OpenRun, SetCondition
-from fleet_runner.core.lifecycle.intents import OF_FABRICS, READ_ONLY, answer
-from fleet_runner.core.lifecycle.runs import IntentKind
+from fleet_runner.core.lifecycle.intents import OF_FABRICS, READ_ONLY, WITHDRAWN, answer
+from fleet_runner.core.lifecycle.runs import IntentKind, Node
 from fleet_runner.core.lifecycle.states import STATES, Condition, Stage, State
 from fleet_runner.core.lifecycle.view import View
 from tests.making import NOW, a_finding, a_node, a_run, a_view, an_intent, conditions, held, stored, usage
@@ -73,7 +74,12 @@ def test_an_impossible_request_is_refused_with_what_is_possible() -> None:
 
 @pytest.mark.parametrize(
     ("intent", "detail"),
-    [(IntentKind.REBOOT, "REBOOT"), (IntentKind.TRIAGE, "TRIAGE"), (IntentKind.FIRMWARE, "REFLASH")],
+    [
+        (IntentKind.RESET, "RESET"),
+        (IntentKind.REBOOT, "REBOOT"),
+        (IntentKind.TRIAGE, "TRIAGE"),
+        (IntentKind.FIRMWARE, "REFLASH"),
+    ],
 )
 def test_a_request_to_take_a_node_out_waits_until_it_is_idle(intent: IntentKind, detail: str) -> None:
     """It is pending like any other remedy."""
@@ -182,3 +188,53 @@ def test_a_rollouts_request_takes_no_other_remedys_place() -> None:
     assert isinstance(yes, Answer)
     assert yes.accepted
     assert len(actions) == 3
+
+
+CLUSTERS = "NodeRemediation fleet/gpu-01 (1a2b3c4d)"
+
+
+def by_cluster(intent: IntentKind, node: Node, **values: object) -> tuple[Action, ...]:
+    """What a cluster's request leads to."""
+    view = a_view(node, intents=(an_intent(intent, by=CLUSTERS, **values),))
+    return answer(view, NOW - 600)
+
+
+@pytest.mark.parametrize(
+    ("pending", "accepted", "told"),
+    [
+        (Remedy.RESET, False, "RESET is pending already; ask again once it has ended."),
+        (Remedy.REBOOT, True, "REBOOT is pending already."),
+        (Remedy.TRIAGE, True, "TRIAGE is pending already."),
+    ],
+)
+def test_a_clusters_request_takes_no_others_place(pending: Remedy, accepted: bool, told: str) -> None:
+    """What is pending goes on as it was; a person's request takes its place."""
+    node = a_node(conditions=conditions(Condition.PENDING, detail=pending.value, by="runner"))
+    (said,) = by_cluster(IntentKind.REBOOT, node)
+    assert isinstance(said, Answer)
+    assert (said.accepted, said.sentence) == (accepted, told)
+    assert len(asked(IntentKind.REBOOT, conditions=node.conditions)[0]) == 3
+
+
+def test_a_clusters_request_waits_while_budgets_have_no_room() -> None:
+    """A person's does not, and what is withdrawn need not wait."""
+    barred = "1 of 1 node of rack A is out"
+    theirs = [an_intent(kind, by=CLUSTERS) for kind in (IntentKind.RESET, IntentKind.CANCEL)]
+    (said,) = answer(a_view(intents=tuple(theirs), barred=barred), NOW - 600)
+    assert isinstance(said, Answer)
+    assert said.sentence == "No remedy is pending."
+    assert answer(a_view(intents=tuple(theirs[:1]), barred=barred), NOW - 600) == ()
+    assert answer(a_view(intents=(an_intent(IntentKind.RESET),), barred=barred), NOW - 600)
+
+
+def test_who_withdraws_a_request_ends_that_one_alone_and_waives_no_fault() -> None:
+    """What somebody else has made pending since stays."""
+    mine = a_node(conditions=conditions(Condition.PENDING, Condition.CORDONED, detail="REBOOT", by=CLUSTERS))
+    *cleared, said = by_cluster(IntentKind.CANCEL, mine, detail=WITHDRAWN)
+    assert isinstance(said, Answer)
+    assert (said.accepted, said.sentence) == (True, "The request was withdrawn; the node stays in service.")
+    assert {each.condition for each in cleared if isinstance(each, ClearCondition)} == set(mine.conditions)
+    theirs = a_node(conditions=conditions(Condition.PENDING, detail="REBOOT", by="runner"))
+    (said,) = by_cluster(IntentKind.CANCEL, theirs, detail=WITHDRAWN)
+    assert isinstance(said, Answer)
+    assert (said.accepted, said.sentence) == (False, f"What {CLUSTERS} asked for is not pending any more.")

@@ -331,13 +331,14 @@ def test_drift_alone_takes_no_node_out_of_service() -> None:
 
 
 def test_what_a_rollout_asks_gives_way_to_a_fault() -> None:
-    """What a person asks does not; and a fault that healed is not what the update waited for."""
+    """What a person or a cluster asks does not; and a fault that healed is not what the update waited for."""
     decision = watch(rolled(XID), TIMING, NOW)
     first = decision.actions[0]
     assert isinstance(first, SetCondition)
     assert first.held.detail == "REBOOT"
-    asked = a_node(conditions={Condition.PENDING: held(detail="REFLASH")})
-    assert not sets(watch(a_view(asked, latest=(XID,), runs=SWEPT), TIMING, NOW))
+    for by in ("ann", "NodeRemediation fleet/gpu-01 (1a2b3c4d)"):
+        asked = a_node(conditions={Condition.PENDING: held(detail="RESET", by=by)})
+        assert not sets(watch(a_view(asked, latest=(XID,), runs=SWEPT), TIMING, NOW))
     assert opens(watch(rolled(stored()), TIMING, NOW)) is Stage.DRAIN
 
 

@@ -1,0 +1,78 @@
+"""NodeRemediations of one namespace, and the objects that say which node each is about."""
+
+from http import HTTPStatus
+from typing import Any
+
+from fleet_runner.adapters.schedulers.kubernetes import Kubernetes
+from fleet_runner.adapters.schedulers.kubernetes_status import APPLY, WHYS
+from fleet_runner.core.base.errors import EvidenceError, SchedulerError
+from fleet_runner.core.checks.parsers.json_text import objects
+from fleet_runner.core.lifecycle.node_remediations import GROUP, KIND, MACHINES, PLURAL, VERSION
+
+MANAGER = "fleet-runner-remediations"
+"""Our name in the API server's account of who sets what: the status, and nothing else."""
+
+PAGE = 100
+"""NodeRemediations in one answer: each may be a quarter of a megabyte, by its annotations."""
+
+MOST = 20_000
+"""NodeRemediations that are read; of a namespace with more, none is taken."""
+
+
+class Remediations:
+    """The NodeRemediations of one namespace of a cluster; `nodes` is the cluster whose nodes they are about."""
+
+    def __init__(self, cluster: Kubernetes, nodes: Kubernetes, namespace: str) -> None:
+        import kubernetes  # noqa: PLC0415  whoever has a cluster has the client
+
+        self._cluster, self._nodes, self.namespace = cluster, nodes, namespace
+        self._api: Any = kubernetes.client.CustomObjectsApi(cluster.api.api_client)
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Return all of them; SchedulerError where not every one can be read."""
+        found: list[dict[str, Any]] = []
+        after: str | None = None
+        what = f"the NodeRemediations in {self.namespace}"
+        for _ in range(MOST // PAGE):
+            more = {"_continue": after} if after else {}
+            page = self._cluster.ask(
+                self._api.list_namespaced_custom_object, what, (), group=GROUP, version=VERSION, plural=PLURAL,
+                namespace=self.namespace, limit=PAGE, **more,
+            )[1]  # fmt: skip
+            try:
+                found += objects(page.get("items") or [], what)
+                (meta,) = objects([page.get("metadata") or {}], what)
+            except EvidenceError as error:
+                raise SchedulerError(f"Kubernetes: {error}") from error
+            after = str(meta.get("continue") or "") or None
+            if after is None:
+                return found
+        raise SchedulerError(f"Kubernetes has more than {MOST} NodeRemediations in {self.namespace}; delete old ones")
+
+    def say(self, name: str, status: dict[str, Any]) -> str:
+        """Have one say this; return what is in the way of it, "" for nothing."""
+        what = f"the status of NodeRemediation {self.namespace}/{name}"
+        body = {
+            "apiVersion": f"{GROUP}/{VERSION}",
+            "kind": KIND,
+            "metadata": {"name": name, "namespace": self.namespace},
+            "status": status,
+        }
+        answer, _ = self._cluster.ask(
+            self._api.patch_namespaced_custom_object_status, what, WHYS, group=GROUP, version=VERSION, plural=PLURAL,
+            namespace=self.namespace, name=name, body=body, field_manager=MANAGER, force=True, _content_type=APPLY,
+        )  # fmt: skip
+        return f"{what}: {WHYS[HTTPStatus(answer)]}" if answer in WHYS else ""
+
+    def machine(self, name: str, version: str) -> dict[str, Any]:
+        """Return a Machine of Cluster API's beside them, {} where there is none."""
+        status, found = self._cluster.ask(
+            self._api.get_namespaced_custom_object, f"Machine {self.namespace}/{name}", {HTTPStatus.NOT_FOUND},
+            group=MACHINES, version=version, plural="machines", namespace=self.namespace, name=name,
+        )  # fmt: skip
+        return {} if status == HTTPStatus.NOT_FOUND else found
+
+    def node(self, name: str) -> dict[str, Any]:
+        """Return a node of the cluster, {} where there is none."""
+        status, found = self._nodes.ask(self._nodes.api.read_node, f"node {name}", {HTTPStatus.NOT_FOUND}, name=name)
+        return {} if status == HTTPStatus.NOT_FOUND else found

@@ -1,0 +1,224 @@
+"""What a Kubernetes cluster asks for by NodeRemediations: left for the runner as requests, and answered there.
+
+Whoever may make one asks as a person does, and gets no more: mode, budgets, breaker, holds and pods' wishes are those
+of the runner, which answers. Each is left once, by a name that the store knows again, whoever was killed in between;
+what its status says is made from the store. One that is deleted is withdrawn, unless its remedy has begun.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Event, Thread
+
+import structlog
+
+from fleet_runner.adapters.plays.wake import wake
+from fleet_runner.adapters.schedulers import kubernetes
+from fleet_runner.adapters.schedulers.kubernetes_remediations import Remediations
+from fleet_runner.adapters.store import Store
+from fleet_runner.core.access.api import NodeRequest
+from fleet_runner.core.base.errors import SchedulerError
+from fleet_runner.core.lifecycle import node_remediations
+from fleet_runner.core.lifecycle.node_conditions import use, utc
+from fleet_runner.core.lifecycle.node_remediations import (
+    REMEDIES,
+    WAITING,
+    Asked,
+    Known,
+    Progress,
+    progress,
+    refused,
+    waits,
+)
+from fleet_runner.core.lifecycle.runs import Intent, Node
+from fleet_runner.core.lifecycle.states import ENDED, Condition
+from fleet_runner.core.tickets.trackers.backoff import pause
+from fleet_runner.reconcile.lifecycle.node_conditions import opened, theirs
+from fleet_runner.reconcile.loop.context import TickContext
+from fleet_runner.reconcile.loop.survive import errors_logged
+
+log = structlog.get_logger()
+
+PULSE = 30.0
+"""Seconds between two looks at what is asked for."""
+
+CALLS = 200
+"""NodeRemediations that one look deals with by requests of their own, oldest first; the next look goes on."""
+
+AGAIN = 600.0
+"""Seconds after which one is looked at again whose node could not be found."""
+
+GRACE = 5.0
+"""Seconds that a request under way is given at the end."""
+
+WITHDRAWN = "Withdrawn: its NodeRemediation is deleted, or its asker waits no more."
+
+
+@dataclass(slots=True)
+class RemediationTaker:
+    """What takes and answers them. `theirs` gives each of our nodes its name in the cluster."""
+
+    store: Store
+    cluster: Remediations
+    theirs: Callable[[], Mapping[str, str]] = dict
+    wake: Callable[[], object] = lambda: None
+    go_on: Callable[[], bool] = lambda: True
+    _later: dict[str, tuple[float, Progress]] = field(default_factory=dict[str, tuple[float, Progress]])
+    _refused: dict[str, float] = field(default_factory=dict[str, float])
+    _calls: int = 0
+
+    def visit(self) -> int:
+        """Take what is asked for, withdraw what is asked no more, tell how far each has come; return of how many.
+
+        Raises:
+            SchedulerError: the API server did not answer, or refused; nothing is withdrawn by that.
+        """
+        found = [node_remediations.read(raw, self.cluster.namespace) for raw in self.cluster.listed()]
+        every = sorted((each for each in found if each is not None), key=lambda each: (each.made, each.uid))
+        now, self._calls = self.store.clock(), 0
+        self._later = {each.uid: self._later[each.uid] for each in every if each.uid in self._later}
+        self._refused = {uid: until for uid, until in self._refused.items() if until > now}
+        with self.store.one_moment():
+            rows = {node.name: node for node in self.store.nodes()}
+            requests = self.store.asked_by(each.by for each in every if not each.is_told)
+        self._withdraw(every, rows, requests)
+        left = [each for each in every if not each.is_told and each.uid not in self._refused]
+        known, told = self._known(rows, requests), 0
+        come = {each.by: progress(each, known[each.by]) for each in left if each.by in known}
+        busy = {known[by].node.name: by for by, said in come.items() if said.succeeded == "Unknown"}
+        for asked in left:
+            if self._calls >= CALLS or not self.go_on():
+                break
+            said = come[asked.by] if asked.by in come else self._taken(asked, rows, busy)
+            wanted = node_remediations.status(asked, said, known.get(asked.by), utc(now))
+            if not node_remediations.says(asked, wanted):
+                told += self._told(asked, wanted)
+        return told
+
+    def _known(self, rows: Mapping[str, Node], requests: Mapping[str, NodeRequest]) -> dict[str, Known]:
+        """Return what is known of each that was left for the runner."""
+        mine = {by: each for by, each in requests.items() if each.node in rows}
+        names = {each.node for each in mine.values()}
+        with self.store.one_moment():
+            moves = self.store.moves(names, min((each.at for each in mine.values()), default=0.0))
+            tickets = self.store.tickets() if mine else ()
+            waiting = {name for name in names if Condition.PENDING in rows[name].conditions}
+            uses = {name: use(self.store.latest_results(name)) for name in waiting}
+        return {
+            by: Known(
+                each,
+                rows[each.node],
+                [move for move in moves if move.node == each.node and move.at >= each.at],
+                [ticket for ticket in tickets if each.node in ticket.nodes],
+                uses.get(each.node),
+            )
+            for by, each in mine.items()
+        }
+
+    def _taken(self, asked: Asked, rows: Mapping[str, Node], busy: dict[str, str]) -> Progress:
+        """Leave a request for the runner, or say why not."""
+        if asked.wrong:
+            return refused("InvalidSpec", asked.wrong)
+        if asked.over:
+            return refused("Withdrawn", WITHDRAWN)
+        until, said = self._later.get(asked.uid, (0.0, None))
+        if said is not None and self.store.clock() < until:
+            return said
+        self._calls += 1
+        name = self._node(asked, rows)
+        if isinstance(name, Progress):
+            self._later[asked.uid] = (self.store.clock() + AGAIN, name)
+            return name
+        return self._left(asked, rows[name], busy)
+
+    def _left(self, asked: Asked, node: Node, busy: dict[str, str]) -> Progress:
+        if node.state in ENDED:
+            return refused("Refused", "The node is retired and takes no requests; its history stays readable.")
+        if other := busy.get(node.name):
+            return refused("Busy", f"{other} asks for this node already: make another one once that has ended.")
+        busy[node.name] = asked.by
+        intent = Intent(0, node.name, REMEDIES[asked.remedy][0], asked.by, self.store.clock(), asked.reason)
+        if self.store.leave_once(intent):
+            log.info("accepted a request from Kubernetes", node=node.name, intent=intent.kind, by=asked.by)
+            self.wake()
+        return WAITING
+
+    def _node(self, asked: Asked, rows: Mapping[str, Node]) -> str | Progress:
+        """Return our name of the node that is asked about; where there is none, what is told."""
+        there = asked.node
+        if asked.machine is not None:
+            there = node_remediations.node_of(self.cluster.machine(*asked.machine))
+            if not there:
+                return waits("UnknownMachine", f"Machine {asked.machine[0]} is not there, or has no node yet.")
+        names = self.theirs()
+        name = next((each for each in rows if names.get(each, each) == there), None)
+        if name is None:
+            return waits("UnknownNode", f"fleet-runner has no node {there}.")
+        node = self.cluster.node(there)
+        if not node:
+            return waits("UnknownNode", f"This cluster has no node {there}.")
+        if not node_remediations.belongs(asked, node):
+            return waits("OtherCluster", f"Node {there} of this cluster is not the Machine that is asked about.")
+        return name
+
+    def _withdraw(self, every: Sequence[Asked], rows: Mapping[str, Node], requests: dict[str, NodeRequest]) -> None:
+        """Take back what is asked no more, as far as it has not begun."""
+        asking = {each.by for each in every if not each.over}
+        prefix = node_remediations.prefix(self.cluster.namespace)
+        waiting = {each.by: each for each in self.store.unanswered(prefix) if each.by not in asking}
+        held = (row.conditions.get(Condition.PENDING) for row in rows.values())
+        pending = {each.by for each in held if each is not None and each.by.startswith(prefix)} - asking
+        for request in (*waiting.values(), *self.store.asked_by(pending).values()):
+            if self.store.withdraw_request(request, WITHDRAWN, self.store.clock()):
+                log.info("a request from Kubernetes is withdrawn", node=request.node, by=request.by)
+                self.wake()
+        requests |= self.store.asked_by(requests.keys() & waiting.keys())
+
+    def _told(self, asked: Asked, wanted: dict[str, object]) -> bool:
+        """Have one say what it is to say; one that cannot is left for a while."""
+        self._calls += 1
+        why = self.cluster.say(asked.name, wanted)
+        if why:
+            log.warning("a NodeRemediation is not answered", by=asked.by, why=why)
+            self._refused[asked.uid] = self.store.clock() + AGAIN
+        return not why
+
+
+@contextmanager
+def taking(world: TickContext) -> Iterator[None]:
+    """Take what the cluster asks for for as long as it is open; only the runner that decides does so."""
+    stop = Event()
+    settings = world.settings
+    nodes = opened(settings)
+    file = settings.kubernetes_remediations_kubeconfig
+    cluster = kubernetes.opened(file) if file is not None else nodes
+    taker = RemediationTaker(
+        world.store,
+        Remediations(cluster, nodes, settings.kubernetes_remediations),
+        lambda: theirs(world.fleet),
+        lambda: wake(settings.state_dir, world.store),
+        lambda: world.decides() and not stop.is_set(),
+    )
+    thread = Thread(target=_take, args=(world, taker, stop), name="remediations", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(GRACE)
+
+
+def _take(world: TickContext, taker: RemediationTaker, stop: Event) -> None:
+    tries = 0
+    while not stop.is_set():
+        rest = PULSE
+        with errors_logged(stop, "NodeRemediations were not read"):
+            try:
+                if world.fleet is not None and world.decides() and world.unaccepted == "":
+                    taker.visit()
+                tries = 0
+            except SchedulerError:
+                tries += 1
+                rest = max(PULSE, pause(tries))
+                raise
+        stop.wait(rest)
