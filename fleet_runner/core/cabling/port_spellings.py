@@ -90,7 +90,10 @@ def other_way(designed: Collection[str]) -> re.Pattern[str] | None:
 
 
 def panel_ways(designed: Iterable[str]) -> tuple[Numbering, ...]:
-    """Return each way in which a SONiC switch's ports may be called otherwise: "Ethernet8" is "etp2" or "etp3"."""
+    """Return each way in which a SONiC switch's ports may be called otherwise: "Ethernet8" is "etp2" or "etp3".
+
+    Names that are no multiples and have no zero may count lanes or ports: none of two neighbours is meant for sure.
+    """
     names = tuple(designed)
     lanes = {name: int(found[1]) for name in names if (found := _LANE.match(name))}
     panel = {name: int(found[1]) for name in names if (found := _ALIAS.match(name))}
@@ -99,6 +102,7 @@ def panel_ways(designed: Iterable[str]) -> tuple[Numbering, ...]:
         way = {name: lane // stride + 1 for name, lane in lanes.items()} | {
             name: (number - 1) * stride for name, number in panel.items()
         }
-        if all(lane % stride == 0 for lane in lanes.values()) and way not in ways:
+        counted = stride > 1 or not lanes or 0 in lanes.values()
+        if counted and all(lane % stride == 0 for lane in lanes.values()) and way not in ways:
             ways.append(way)
     return tuple(ways)
