@@ -204,6 +204,7 @@ def _rows(device: str, neighbours: Iterable[Neighbour], ports: ToldPorts) -> Ite
         if identified or each.system:
             near = ports.named(device, (each.interface,))
             far = identified or ports.named(each.system, names_of(each), near)
+            near = near or (ports.named(device, (each.interface,), far) if far else None)
             yield _Row(here, near, far, each, identified is not None)
 
 

@@ -29,6 +29,10 @@ _DIGITS = re.compile(r"[0-9]+")
 _ALIAS = re.compile(r"etp([0-9]{1,4})$")
 _LANE = re.compile(r"Ethernet([0-9]{1,4})$")
 
+_FIRST = "/1"
+_WHOLE = re.compile(r"[0-9]{1,3}/1", re.ASCII)
+"""A port of a switch without slots, and its first lane."""
+
 STRIDES = (1, 2, 4, 8, 16)
 """Lanes that a port of a SONiC switch may have."""
 
@@ -64,6 +68,12 @@ def respelled(name: str, designed: Collection[str]) -> str | None:
     alike = len(_DIGITS.findall(name)) == 1 and _shape(name) in {_shape(each) for each in designed}
     deep = {_shape(found[1]) for found in mine.values() if found}
     return "" if alike or (told and None not in mine.values() and _shape(told[1]) in deep) else None
+
+
+def first_lane(name: str) -> str:
+    """Return the port whose first lane a name is, as EOS calls a port that is not split ("Ethernet5/1"); else ""."""
+    told = spelled(name)
+    return name.strip()[: -len(_FIRST)] if told and not told[0] and _WHOLE.fullmatch(told[1]) else ""
 
 
 def _by_lane(designed: Collection[str]) -> bool:

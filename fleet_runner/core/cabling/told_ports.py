@@ -9,7 +9,7 @@ from fleet_runner.core.cabling.lanes import is_lane
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.names import Names, bind_port
 from fleet_runner.core.cabling.port_numbers import fitting
-from fleet_runner.core.cabling.port_spellings import other_way, panel_number, panel_ways, respelled
+from fleet_runner.core.cabling.port_spellings import first_lane, other_way, panel_number, panel_ways, respelled
 from fleet_runner.core.checks.parsers.lldp import Neighbour
 
 _PLAIN_PORT = re.compile(r"[A-Za-z]+([0-9]{1,9})$")
@@ -69,7 +69,7 @@ class ToldPorts:
         number = panel_number(told, designed)
         if number is not None:
             return self.panels.get(device, {}).get(number)
-        plain = _PLAIN_PORT.match(told)
+        plain = _PLAIN_PORT.match(first_lane(told) or told)
         port = self.known.spoken[device].get(str(int(plain[1]))) if plain else None
         if port in wanted:
             return port
