@@ -18,7 +18,7 @@ from fleet_runner.core.cabling.lanes import shared
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.misread import HeardCable, misread
 from fleet_runner.core.cabling.names import Names, device_of
-from fleet_runner.core.cabling.told_ports import ToldPorts, names_of, own, panels, plain_mac
+from fleet_runner.core.cabling.told_ports import ToldPorts, is_inside, names_of, own, panels, plain_mac
 from fleet_runner.core.checks.parsers.discovery import FabricPort
 from fleet_runner.core.checks.parsers.lldp import Neighbour
 
@@ -194,14 +194,14 @@ class _Row(NamedTuple):
 
 
 def _rows(device: str, neighbours: Iterable[Neighbour], ports: ToldPorts) -> Iterator[_Row]:
-    """Yield the neighbours of a device that say who they are.
+    """Yield the neighbours of a device that say who they are, and that a cable leads to.
 
     Identity first: an address that the source of truth knows says more than a name that somebody typed.
     """
     here = device_of(device, ports.known)[0]
     for each in neighbours:
         identified = ports.macs.get(plain_mac(each.port))
-        if identified or each.system:
+        if (identified or each.system) and not is_inside(each):
             near = ports.named(device, (each.interface,))
             far = identified or ports.named(each.system, names_of(each), near)
             near = near or (ports.named(device, (each.interface,), far) if far else None)

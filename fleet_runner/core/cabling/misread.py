@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from itertools import product
 from typing import NamedTuple
 
-from fleet_runner.core.cabling.port_numbers import SEEMING
+from fleet_runner.core.cabling.port_numbers import BELIEVED, SEEMING
 from fleet_runner.core.cabling.ways_to_count import kind, place, ways
 
 FEWEST = 2
@@ -53,10 +53,15 @@ def misread(cables: Collection[HeardCable], leads: Mapping[str, AbstractSet[str]
     designed: dict[str, set[str]] = defaultdict(set)
     for port in frozenset[str]().union(*leads.values()):
         designed[kind(port)].add(port)
-    told: dict[str, set[HeardCable]] = defaultdict(set)
+    told: dict[tuple[str, float], set[HeardCable]] = defaultdict(set)
     for each in cables:
-        told[kind(each.name)].add(each)
-    return any(_misread(mine, designed[sort], leads) for sort, mine in told.items() if sort in designed)
+        if each.read and each.name.isdecimal():  # a number alone was read as the port that ends in it
+            told[kind(each.read), BELIEVED].add(each._replace(name=each.read))
+        else:
+            told[kind(each.name), OFF_ALIKE].add(each)
+    return any(
+        _misread(mine, designed[sort], leads, share) for (sort, share), mine in told.items() if sort in designed
+    )
 
 
 def _is_right(cable: HeardCable, leads: Mapping[str, AbstractSet[str]]) -> bool:
@@ -64,20 +69,23 @@ def _is_right(cable: HeardCable, leads: Mapping[str, AbstractSet[str]]) -> bool:
 
 
 def _misread(
-    cables: AbstractSet[HeardCable], designed: Collection[str], leads: Mapping[str, AbstractSet[str]]
+    cables: AbstractSet[HeardCable], designed: Collection[str], leads: Mapping[str, AbstractSet[str]], share: float
 ) -> bool:
-    """Whether another rule explains more of some cables, whose ports' names are of one kind."""
+    """Whether another rule explains more of some cables, whose ports' names are of one kind.
+
+    It takes a `share` of them where names do not suggest the rule.
+    """
     alone = {each.name: each.read for each in cables}
     known = [each for each in cables if each.far in leads]
     for measure in (_bundles, _ports):
         count = measure(known, leads)
         mine, every = count(alone)
-        for reading, fewest, share in _readings(alone, designed):
+        for reading, fewest, suggested in _readings(alone, designed):
             fits, _ = count(reading)
-            if fits > mine and len(known) >= fewest and (not share or _stands_out(fits, mine, every, share)):
+            if fits > mine and len(known) >= fewest and (suggested or _stands_out(fits, mine, every, share)):
                 return True
     return any(
-        found >= IN_ORDER and _stands_out(found, mine, every, OFF_ALIKE)
+        found >= IN_ORDER and _stands_out(found, mine, every, share)
         for found, mine, every in (_in_order(known, designed, leads), _goals_in_order(known, designed))
     )
 
@@ -109,17 +117,18 @@ def _ports(cables: Iterable[HeardCable], _: object) -> Count:
     return lambda reading: (sum(reading.get(name) == goal for name, goal in known), len(known))
 
 
-def _readings(alone: Reading, designed: Collection[str]) -> Iterator[tuple[Reading, int, float]]:
-    """Yield each other reading of names, with the fewest cables, and the share of them, that it takes.
+def _readings(alone: Reading, designed: Collection[str]) -> Iterator[tuple[Reading, int, bool]]:
+    """Yield each other reading of names, with the fewest cables that it takes, and whether names suggest it.
 
-    It takes more where names alone do not suggest it: one number more or less may be a plug in the next port.
+    Names do not suggest one number more or less: that may be a plug in the next port.
     """
     for wanted, told in product(ways(designed), ways({*alone})):
         ports = {number: name for name, number in wanted.numbers.items()}
         reading = {name: ports[number] for name, number in told.numbers.items() if number in ports}
         if reading and any(reading.get(name) != port for name, port in alone.items()):
-            suggested = wanted.told or told.told or wanted.at != told.at
-            yield reading, 1 if told.told else FEWEST, 0 if suggested else OFF_ALIKE
+            same = all(place(name) == place(port) for name, port in reading.items())
+            suggested = wanted.told or told.told or wanted.at != told.at or same
+            yield reading, 1 if told.told else FEWEST, suggested
 
 
 def _in_order(

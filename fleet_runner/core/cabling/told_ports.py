@@ -18,6 +18,15 @@ _PLAIN_PORT = re.compile(r"[A-Za-z]+([0-9]{1,9})$")
 _ADDRESS = re.compile(r"([0-9a-fA-F]{2}[:.-]){5}[0-9a-fA-F]{2}$")
 
 
+_INSIDE = re.compile(r"Ethernet-(?:BP|IB|Rec)[0-9]{1,4}", re.ASCII | re.IGNORECASE)
+"""A port of SONiC inside its chassis: no cable is plugged there."""
+
+
+def is_inside(heard: Neighbour) -> bool:
+    """Whether what is heard is inside one chassis."""
+    return any(_INSIDE.fullmatch(name) for name in (heard.interface, heard.port, heard.description))
+
+
 def own(macs: Mapping[str, Port], heard: Mapping[str, Iterable[Neighbour]]) -> Mapping[str, Port]:
     """Return the addresses that are one port's own: one heard at several ports is its system's, or a pair's."""
     if not macs:

@@ -102,3 +102,34 @@ def test_a_switch_that_is_one_port_too_far_is_not_as_designed(kind: str) -> None
     for spoken in BOUND[kind].values():
         _, verdicts = judged(kind, spoken, {at: at + 1 for at in PLUGS})
         assert (verdicts.faults, verdicts.matched, verdicts.shifted) == ((), 0, ("leaf-1",))
+
+
+CHASSIS: dict[str, Spelling] = {
+    "EOS": lambda number: f"Ethernet{3 + number // 36}/{number % 36 + 1}/1",
+    "NX-OS": lambda number: f"Ethernet{1 + number // 16}/{number % 16 + 1}",
+    "Junos": lambda number: f"et-{number // 18}/0/{number % 18}",
+    "IOS XR": lambda number: f"FourHundredGigE0/{number // 18}/0/{number % 18}",
+    "SONiC": lambda number: f"Ethernet{8 * number}",
+}
+"""What ports of switches with cards are called: 7800R, Nexus 9500, PTX, 8800, and a chassis of SONiC."""
+
+
+@pytest.mark.parametrize("maker", CHASSIS)
+@pytest.mark.parametrize("plugged", [{}, {2: 19, 19: 2}])
+def test_a_switch_with_cards_is_one_device_and_what_is_inside_it_is_no_cable(
+    maker: str, plugged: dict[int, int]
+) -> None:
+    ports = [1, 2, 3, 17, 18, 19, 40, 41]
+    spoken = CHASSIS[maker]
+    wanted = [link(Port(f"gpu-{at:02}", "eth0"), Port("spine-1", spoken(at))) for at in ports]
+    heard = [Neighbour(spoken(plugged.get(at, at)), f"gpu-{at:02}", "eth0", "") for at in ports]
+    inside = [
+        Neighbour("Ethernet-BP0", "spine-1", "Ethernet-BP256", ""),
+        Neighbour("Ethernet-IB0", "asic1", "Eth1", ""),
+        Neighbour("Ethernet8", "spine-1", "Eth4/0/1", "Ethernet-BP4"),
+    ]
+    known = names([port for each in wanted for port in each], {}, {})
+    places = Places({}, {}, frozenset(each.a.device for each in wanted))
+    verdicts = judge(wanted, {"spine-1": [*heard, *inside]}, known, places)
+    assert (verdicts.matched, verdicts.unbound) == (len(ports) - len(plugged), ())
+    assert [fault.kind for fault in verdicts.faults] == [Kind.SWAP] * (len(plugged) // 2)

@@ -110,6 +110,20 @@ def test_hostile_names_are_read_in_a_moment() -> None:
         assert not misread(cables, {"far-1": {"swp1", name}})
 
 
+def test_numbers_alone_are_not_taken_for_names_that_count_from_zero() -> None:
+    rows = [(26, 30), (27, 27), (28, 28), (29, 29), (30, 26), (31, 31), (32, 32), (33, 33)]
+    cables = {HeardCable(f"{told}", f"et-0/0/{told}", f"far-{at}", "") for told, at in rows}
+    leads = {f"far-{at}": {f"et-0/0/{at - 1}"} for _, at in rows}
+    assert misread(cables, leads)
+    assert not misread(cables, {f"far-{at}": {f"et-0/0/{at}"} for _, at in rows})
+
+
+def test_a_word_of_another_speed_with_the_same_number_is_left_alone() -> None:
+    rows = [(26, 30), (27, 27), (28, 28), (29, 29), (30, 26)]
+    cables = {HeardCable(f"ge-{told}", f"ge-{told}", f"far-{at}", "") for told, at in rows}
+    assert misread(cables, {f"far-{at}": {f"Ethernet{at}"} for _, at in rows})
+
+
 def hall(spoken: list[int], adapters: dict[str, dict[str, str]]) -> Verdicts:
     """Judge a leaf that calls its ports by some numbers, of which a design says 1 and up."""
     wanted = [link(Port(f"gpu-{at}", "eth0"), Port("leaf-1", f"Ethernet{at}")) for at in range(1, len(spoken) + 1)]
