@@ -7,8 +7,8 @@ none of its ports is compared.
 """
 
 from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import product
 from typing import NamedTuple
@@ -77,11 +77,8 @@ def _misread(
     """
     alone = {each.name: each.read for each in cables}
     known = [each for each in cables if each.far in leads]
-    for measure in (_bundles, _ports):
-        count = measure(known, leads)
-        mine, every = count(alone)
-        for reading, fewest, suggested in _readings(alone, designed):
-            fits, _ = count(reading)
+    for reading, fewest, suggested in _readings(alone, designed) if known else ():
+        for fits, mine, every in (_bundles(known, leads, reading, alone), _ports(known, reading, alone)):
             if fits > mine and len(known) >= fewest and (suggested or _stands_out(fits, mine, every, share)):
                 return True
     return any(
@@ -94,27 +91,25 @@ def _stands_out(fits: int, mine: int, every: int, share: float) -> bool:
     return fits >= share * every and fits >= SEEMING * mine
 
 
-Count = Callable[[Reading], tuple[int, int]]
-"""How much is as designed by a reading, and of how much."""
+def _bundles(
+    cables: Collection[HeardCable], leads: Mapping[str, AbstractSet[str]], reading: Reading, alone: Reading
+) -> tuple[int, int, int]:
+    """Return how many far devices speak for a reading, and how many for the names `alone`, and how many there are.
 
-
-def _bundles(cables: Iterable[HeardCable], leads: Mapping[str, AbstractSet[str]]) -> Count:
-    """Count by the device at the far end: cables to one fit any of its ports, so they count once."""
-    bundles: dict[str, list[str]] = defaultdict(list)
+    Cables to one device fit any of its ports, so they speak once: for that by which more of them are at its ports.
+    """
+    more: Counter[str] = Counter()
     for each in cables:
-        bundles[each.far].append(each.name)
-
-    def count(reading: Reading) -> tuple[int, int]:
-        fits = sum(all(reading.get(name) in leads[far] for name in names) for far, names in bundles.items())
-        return fits, len(bundles)
-
-    return count
+        ports = leads[each.far]
+        more[each.far] += (reading.get(each.name) in ports) - (alone[each.name] in ports)
+    return sum(count > 0 for count in more.values()), sum(count < 0 for count in more.values()), len(more)
 
 
-def _ports(cables: Iterable[HeardCable], _: object) -> Count:
-    """Count by the port at the far end, if its name means what it was read as."""
+def _ports(cables: Collection[HeardCable], reading: Reading, alone: Reading) -> tuple[int, int, int]:
+    """Return the same of ports at the far end, if their names mean what they were read as."""
     known = {(each.name, each.goal) for each in cables if each.goal}
-    return lambda reading: (sum(reading.get(name) == goal for name, goal in known), len(known))
+    fits, mine = (sum(each.get(name) == goal for name, goal in known) for each in (reading, alone))
+    return fits, mine, len(known)
 
 
 def _readings(alone: Reading, designed: Collection[str]) -> Iterator[tuple[Reading, int, bool]]:

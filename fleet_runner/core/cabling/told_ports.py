@@ -78,8 +78,8 @@ class ToldPorts:
         number = panel_number(told, designed)
         if number is not None:
             return self.panels.get(device, {}).get(number)
-        plain = _PLAIN_PORT.match(first_lane(told) or told)
-        port = self.known.spoken[device].get(str(int(plain[1]))) if plain else None
+        plain = _PLAIN_PORT.match(told)
+        port = self.known.spoken[device].get(str(int(plain[1])) if plain else first_lane(told))
         if port in wanted:
             return port
         if self.lanes and any(Port(device, name) in self.lanes and is_lane(told, name) for name in designed):
