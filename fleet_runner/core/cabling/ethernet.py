@@ -5,9 +5,8 @@ is so unless another port says otherwise, and then neither is believed: a neighb
 after its cable has gone, and an unmanaged switch lets many hear each other.
 """
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -15,18 +14,13 @@ from fleet_runner.core.cabling import partial, suspect
 from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Doubt, Verdicts, hold
-from fleet_runner.core.cabling.lanes import is_lane, shared
+from fleet_runner.core.cabling.lanes import shared
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.cabling.names import Names, bind_port
-from fleet_runner.core.cabling.port_numbers import fitting
-from fleet_runner.core.cabling.port_spellings import other_way, panel_number, panel_ways, respelled
+from fleet_runner.core.cabling.misread import HeardCable, misread
+from fleet_runner.core.cabling.names import Names, device_of
+from fleet_runner.core.cabling.told_ports import ToldPorts, is_inside, names_of, own, panels, plain_mac
 from fleet_runner.core.checks.parsers.discovery import FabricPort
 from fleet_runner.core.checks.parsers.lldp import Neighbour
-
-_PLAIN_PORT = re.compile(r"[A-Za-z]+([0-9]{1,9})$")
-"""An interface that is a word and a number: "swp7" may be what the design calls "7"; "Ethernet1/7/2" may not."""
-
-_ADDRESS = re.compile(r"([0-9a-fA-F]{2}[:.-]){5}[0-9a-fA-F]{2}$")
 
 Captures = Mapping[str, Iterable[Neighbour]]
 """What each device hears, by its name in the design."""
@@ -37,13 +31,14 @@ class BelievedLinks:
     """Links that may be believed, and those that another port contradicts.
 
     `unmapped` are ports at one end of a cable whose other end has a name of a kind that nobody can match. `hearing`
-    are the ports that hear anybody who says who it is.
+    are the ports that hear anybody who says who it is. `unclear` are devices whose ports may be called otherwise.
     """
 
     links: frozenset[Link]
     disputed: frozenset[Link]
     unmapped: frozenset[Port] = frozenset()
     hearing: frozenset[Port] = frozenset()
+    unclear: frozenset[str] = frozenset()
 
 
 def judge(  # noqa: PLR0913  what every judge takes, and addresses
@@ -110,6 +105,7 @@ def compare(  # noqa: PLR0913  what every judge takes
         doubts=tuple(doubts),
         silent=tuple(sorted(silent)),
         unmapped=tuple(sorted(unmapped)),
+        shifted=tuple(sorted(heard.unclear)),
     )
 
 
@@ -139,168 +135,107 @@ def mute(
 
 def listen(captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port]) -> BelievedLinks:
     """Return what the captures tell together."""
-    told, unmapped, hearing = tellings(captures, known, designed, macs)
+    it = tellings(captures, known, designed, macs)
+    told = it.links
     both = {each for each in told.values() if told.get(each.a) == told.get(each.b)}
     taken = {port for each in both for port in each}
     single = set(told.values()) - both
     claims = Counter(port for each in single for port in each)
     believed = {each for each in single if not any(port in taken or claims[port] > 1 for port in each)}
-    return BelievedLinks(frozenset(both | believed), frozenset(single - believed), unmapped, hearing)
+    return BelievedLinks(
+        frozenset(both | believed), frozenset(single - believed), it.unmapped, it.hearing, it.unclear
+    )
 
 
 class Tellings(NamedTuple):
-    """The one link that each port tells of, and `unmapped` and `hearing` of `BelievedLinks`."""
+    """The one link that each port tells of, and `unmapped`, `hearing` and `unclear` of `BelievedLinks`."""
 
     links: Mapping[Port, Link]
     unmapped: frozenset[Port]
     hearing: frozenset[Port]
+    unclear: frozenset[str]
 
 
 def tellings(captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port]) -> Tellings:
-    """Return what each port tells alone. Of several systems at a port the designed one counts, else none does."""
+    """Return what each port tells alone. Of several systems at a port the designed one counts, else none does.
+
+    Ports of devices whose names may mean other ones (`misread`) tell nothing.
+    """
     every = tuple(designed)
     mine = {port: each for each in every for port in each}
     heard = {device: tuple(neighbours) for device, neighbours in captures.items()}
-    named = _Ports(known, _own(macs, heard), {}, mine, shared(every))
-    panels = _panels(heard, known, mine)
-    told: dict[Port, Link] = {}
+    ports = ToldPorts(known, own(macs, heard), panels(heard, known, mine), mine, shared(every))
+    rows = [row for device, neighbours in heard.items() for row in _rows(device, neighbours, ports)]
+    unclear = _unclear(rows, mine, known)
+    links: dict[Port, set[Link]] = defaultdict(set)
     unmapped: set[Port] = set()
-    hearing: set[Port] = set()
-    for device, neighbours in heard.items():
-        for near, links in _tellings(device, neighbours, replace(named, panels=panels), unmapped).items():
-            hearing.add(near)
-            if one := _one(links, mine.get(near)):
-                told[near] = one
-    return Tellings(told, frozenset(unmapped), frozenset(hearing))
-
-
-def _own(macs: Mapping[str, Port], heard: Mapping[str, Iterable[Neighbour]]) -> Mapping[str, Port]:
-    """Return the addresses that are one port's own: one heard at several ports is its system's, or a pair's."""
-    if not macs:
-        return macs
-    at = {
-        (mac, device, row.interface)
-        for device, rows in heard.items()
-        for row in rows
-        if (mac := _mac(row.port)) in macs
-    }
-    count = Counter(mac for mac, _, _ in at)
-    several = {mac for mac, ports in count.items() if ports > 1}
-    return {mac: port for mac, port in macs.items() if mac not in several} if several else macs
-
-
-@dataclass(frozen=True, slots=True)
-class _Ports:
-    """What ports are called: in the design, by address, and by number on the fronts of SONiC's switches.
-
-    `designed` gives each designed port its link; `lanes` are those that are broken out to several.
-    """
-
-    known: Names
-    macs: Mapping[str, Port]
-    panels: Mapping[str, Mapping[int, Port]]
-    designed: Mapping[Port, Link]
-    lanes: frozenset[Port]
-
-    def named(self, device: str, names: Iterable[str], near: Port | None = None) -> Port | None:
-        """Return a port by what its device and others call it, the likeliest first; None if nobody can tell which.
-
-        `near` is what is plugged into it: where just the number of a port is told, it may be the designed one.
-        """
-        told = [name for name in names if name]
-        name = bind_port(device, "", self.known).device
-        spoken = self.known.spoken.get(name, {})
-        if not spoken or not told:
-            return Port(name, told[0]) if told else None
-        for each in told:
-            if each in spoken:
-                return spoken[each]
-        designed = {port.interface for port in spoken.values() if port.interface in spoken}
-        wanted = self.designed.get(near, ()) if near else ()
-        found = [self._otherwise(name, each, designed, wanted) for each in told]
-        port = next((each for each in found if each and each.interface in designed), None)
-        return port or found[0]
-
-    def _otherwise(self, device: str, told: str, designed: Collection[str], wanted: Collection[Port]) -> Port | None:
-        number = panel_number(told, designed)
-        if number is not None:
-            return self.panels.get(device, {}).get(number)
-        plain = _PLAIN_PORT.match(told)
-        port = self.known.spoken[device].get(str(int(plain[1]))) if plain else None
-        if port in wanted:
-            return port
-        if self.lanes and any(Port(device, name) in self.lanes and is_lane(told, name) for name in designed):
-            return Port(device, told)
-        found = respelled(told, designed)
-        return None if found is None else Port(device, found or told)
-
-
-def _panels(
-    heard: Mapping[str, Iterable[Neighbour]], known: Names, designed: Mapping[Port, Link]
-) -> dict[str, Mapping[int, Port]]:
-    """Return, of SONiC's switches that are heard by their other names, or hear by them, the port of each number."""
-    plugged: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    ways = {
-        device: other_way({port.interface for port in spoken.values()}) for device, spoken in known.spoken.items()
-    }
-    if not any(ways.values()):
-        return {}
-    for device, neighbours in heard.items():
-        here = bind_port(device, "", known).device
-        for each in neighbours:
-            near, there = bind_port(device, each.interface, known), bind_port(each.system, "", known).device
-            ends = (bind_port(each.system, name, known) for name in (each.port, each.description) if name)
-            told = next((port for port in ends if port in designed), None)
-            for switch, name, far in ((there, each.port, near), (here, each.interface, told)):
-                way = ways.get(switch)
-                number = way.match(name) if way else None
-                if number:
-                    goal = (
-                        next((port for port in designed.get(far, ()) if port.device == switch), None) if far else None
-                    )
-                    plugged[switch] += [(goal.interface, int(number[1]))] if goal else []
-    return {device: _panel(device, known, told) for device, told in plugged.items()}
-
-
-def _panel(device: str, known: Names, plugged: Iterable[tuple[str, int]]) -> dict[int, Port]:
-    """Return the ports of a switch by their other numbers; none where the cables do not tell those of all."""
-    ways = panel_ways(sorted({port.interface for port in known.spoken[device].values()}))
-    chosen = fitting(ways, plugged)
-    return {number: Port(device, name) for name, number in chosen.items()} if chosen in ways else {}
-
-
-def _tellings(
-    device: str, neighbours: Iterable[Neighbour], ports: _Ports, unmapped: set[Port]
-) -> dict[Port, set[Link]]:
-    """Return the links that each port of a device hears of, from neighbours that say who they are.
-
-    `unmapped` receives the one port of a cable that can be told, where the other cannot.
-    """
-    found: dict[Port, set[Link]] = {}
-    for each in neighbours:
-        identified = ports.macs.get(_mac(each.port))
-        if not identified and not each.system:
-            continue
-        near = ports.named(device, (each.interface,))
-        far = identified or _far(each, ports, near)
+    for each in rows:
+        near = each.near if each.near and each.near.device not in unclear else None
+        far = each.far if each.far and (each.identified or each.far.device not in unclear) else None
         if near and far:
-            found.setdefault(near, set()).add(link(near, far))
+            links[near].add(link(near, far))
         else:
             unmapped.update(port for port in (near, far) if port)
-    return found
+    told = {near: one for near, each in links.items() if (one := _one(each, mine.get(near)))}
+    return Tellings(told, frozenset(unmapped), frozenset(links), unclear)
 
 
-def _far(heard: Neighbour, ports: _Ports, near: Port | None) -> Port | None:
-    """Identity first: an address that the source of truth knows says more than a name that somebody typed.
+class _Row(NamedTuple):
+    """What a device hears at a port: both ends as the design calls them; None where nobody can tell which port.
 
-    A neighbour names its port by id or, where the id is an address, by description.
+    `device` is the one that hears, `identified` whether the far port's address tells which it is.
     """
-    names = (heard.description,) if _ADDRESS.match(heard.port) else (heard.port, heard.description)
-    return ports.named(heard.system, names, near)
+
+    device: str
+    near: Port | None
+    far: Port | None
+    heard: Neighbour
+    identified: bool
 
 
-def _mac(told: str) -> str:
-    return told.lower().replace("-", ":").replace(".", ":")
+def _rows(device: str, neighbours: Iterable[Neighbour], ports: ToldPorts) -> Iterator[_Row]:
+    """Yield the neighbours of a device that say who they are, and that a cable leads to.
+
+    Identity first: an address that the source of truth knows says more than a name that somebody typed.
+    """
+    here = device_of(device, ports.known)[0]
+    for each in neighbours:
+        identified = ports.macs.get(plain_mac(each.port))
+        if (identified or each.system) and not is_inside(each):
+            near = ports.named(device, (each.interface,))
+            far = identified or ports.named(each.system, names_of(each), near)
+            near = near or (ports.named(device, (each.interface,), far) if far else None)
+            yield _Row(here, near, far, each, identified is not None)
+
+
+def _unclear(rows: Iterable[_Row], designed: Mapping[Port, Link], known: Names) -> frozenset[str]:
+    """Return the devices whose names of ports may mean other ones than they were read as."""
+    cables: dict[str, list[HeardCable]] = defaultdict(list)
+    odd: set[str] = set()
+    for here, near, far, heard, identified in rows:
+        there = far.device if far else device_of(heard.system, known)[0]
+        if near and far and designed.get(near) != link(near, far):
+            odd |= {here} if identified else {here, there}
+        cables[here].append(HeardCable(heard.interface, _name(near), there, _goal(far, here, designed)))
+        names = () if identified else names_of(heard)
+        if names:
+            name = far.interface if far and far.interface in names else names[0]
+            cables[there].append(HeardCable(name, _name(far), here, _goal(near, there, designed)))
+    leads: dict[str, dict[str, set[str]]] = {device: defaultdict(set) for device in odd & known.spoken.keys()}
+    for port, (a, b) in designed.items() if leads else ():
+        if port.device in leads:
+            leads[port.device][(b if port == a else a).device].add(port.interface)
+    return frozenset(device for device, mine in leads.items() if misread({*cables[device]}, mine))
+
+
+def _name(port: Port | None) -> str:
+    return port.interface if port else ""
+
+
+def _goal(far: Port | None, device: str, designed: Mapping[Port, Link]) -> str:
+    """Return the port of a device that a far one is designed to lead to; "" for one that leads elsewhere."""
+    ends = designed.get(far, ()) if far else ()
+    return next((port.interface for port in ends if port.device == device and port != far), "")
 
 
 def _one(heard: set[Link], mine: Link | None) -> Link | None:

@@ -58,7 +58,7 @@ class Verdicts:
     not compared.
     `suspect` says why no fault should be believed ("" if they may be). `misnamed`: names fit so badly that nothing is
     told; then `unmapped` are the designed links that they keep from being compared. `shared` are Bound's.
-    `shifted` are switches whose every cable is off by as many ports: nobody can tell whether only their names are.
+    `shifted` are devices whose cables fit another way to count their ports: nobody can tell whether only names do.
     """
 
     faults: tuple[Fault, ...]

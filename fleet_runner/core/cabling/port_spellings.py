@@ -29,6 +29,10 @@ _DIGITS = re.compile(r"[0-9]+")
 _ALIAS = re.compile(r"etp([0-9]{1,4})$")
 _LANE = re.compile(r"Ethernet([0-9]{1,4})$")
 
+_FIRST = "/1"
+_WHOLE = re.compile(r"[0-9]{1,3}/1", re.ASCII)
+"""A port of a switch without slots, and its first lane."""
+
 STRIDES = (1, 2, 4, 8, 16)
 """Lanes that a port of a SONiC switch may have."""
 
@@ -66,6 +70,12 @@ def respelled(name: str, designed: Collection[str]) -> str | None:
     return "" if alike or (told and None not in mine.values() and _shape(told[1]) in deep) else None
 
 
+def first_lane(name: str) -> str:
+    """Return the port whose first lane a name is, as EOS calls a port that is not split ("Ethernet5/1"); else ""."""
+    told = spelled(name)
+    return name.strip()[: -len(_FIRST)] if told and not told[0] and _WHOLE.fullmatch(told[1]) else ""
+
+
 def _by_lane(designed: Collection[str]) -> bool:
     """Whether a SONiC switch's ports are named by their first lanes: no other name has the same numbers."""
     lanes = [int(found[1]) for each in designed if (found := _LANE.match(each))]
@@ -90,7 +100,10 @@ def other_way(designed: Collection[str]) -> re.Pattern[str] | None:
 
 
 def panel_ways(designed: Iterable[str]) -> tuple[Numbering, ...]:
-    """Return each way in which a SONiC switch's ports may be called otherwise: "Ethernet8" is "etp2" or "etp3"."""
+    """Return each way in which a SONiC switch's ports may be called otherwise: "Ethernet8" is "etp2" or "etp3".
+
+    Names that are no multiples and have no zero may count lanes or ports: none of two neighbours is meant for sure.
+    """
     names = tuple(designed)
     lanes = {name: int(found[1]) for name in names if (found := _LANE.match(name))}
     panel = {name: int(found[1]) for name in names if (found := _ALIAS.match(name))}
@@ -99,6 +112,7 @@ def panel_ways(designed: Iterable[str]) -> tuple[Numbering, ...]:
         way = {name: lane // stride + 1 for name, lane in lanes.items()} | {
             name: (number - 1) * stride for name, number in panel.items()
         }
-        if all(lane % stride == 0 for lane in lanes.values()) and way not in ways:
+        counted = stride > 1 or not lanes or 0 in lanes.values()
+        if counted and all(lane % stride == 0 for lane in lanes.values()) and way not in ways:
             ways.append(way)
     return tuple(ways)

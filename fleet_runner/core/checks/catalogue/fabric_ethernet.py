@@ -85,7 +85,10 @@ def judge(readings: Readings, expected: Expected) -> Result:
     unread = [f"{name} was not read: {why}" for name, why in sorted(swept.unread.items())]
     unread += [str(doubt) for doubt in verdicts.doubts]
     unread += [f"neither end of {a} to {b} is heard" for a, b in verdicts.silent]
-    unread += [f"a port at {a} to {b} is heard by a name that the design does not use" for a, b in verdicts.unmapped]
+    unread += [
+        f"a port at {a} to {b} is heard by a name that the design does not use, or for another port"
+        for a, b in verdicts.unmapped
+    ]
     findings = [finding(fault, where.servers) for fault in faults]
     passed = f"Ethernet links as designed: {verdicts.matched}{swept.words()}"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
