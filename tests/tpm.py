@@ -8,8 +8,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.waiting import PATIENCE
+
 TOOLS = {"swtpm": "swtpm", "tpm2_clear": "tpm2-tools"}
-PATIENCE = 30.0
 
 
 def why_not() -> str:

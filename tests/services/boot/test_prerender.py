@@ -3,36 +3,54 @@
 import asyncio
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from fleet_runner.core.boot.boots import Boot
+import pytest
+
 from fleet_runner.core.inventory.records import Interface
-from fleet_runner.services.boot import prerender
+from fleet_runner.services.boot import prerender, serving
+from fleet_runner.services.boot.answers import BootContext
 from fleet_runner.services.boot.documents import PLAIN
-from fleet_runner.services.boot.ledger import Ledger
 from fleet_runner.services.boot.prerender import prepare
 from tests.services.boot import sites
 from tests.services.boot.desks import NOW, Hall, fleet_of, images, mac, node, play
 from tests.waiting import PATIENCE
 
+ROUND = 1e-6
+"""Seconds between two rounds: so many that nobody else sleeps for."""
+
+
+@pytest.fixture(autouse=True)
+def _rounds_are_the_tests(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have the service begin to prepare, and get no further: on a busy machine its round would be among a test's."""
+    began: list[BootContext] = []
+
+    async def begin(desk: BootContext) -> None:
+        began.append(desk)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(serving, "prepare", begin)
+    yield
+    assert began
+
 
 async def prepared(hall: Hall) -> None:
-    """Let it look at every open boot, until it begins to look again."""
+    """Let it look at every open boot, or fail to, until it is about to look again."""
     await hall.desk.ledger.look()
-    looks, opened, again = count(), hall.desk.ledger.open, asyncio.Event()
+    rounds, sleep, again = count(), asyncio.sleep, asyncio.Event()
 
-    def look(_: Ledger) -> Mapping[str, Boot]:
-        if next(looks):
+    async def pause(seconds: float) -> None:
+        if seconds == ROUND and next(rounds):
             again.set()
-        return opened
+        await sleep(seconds)
 
-    with patch.object(Ledger, "open", property(look)):
-        work = asyncio.create_task(prepare(hall.desk, 0.0))
+    with patch.object(asyncio, "sleep", pause):
+        work = asyncio.create_task(prepare(hall.desk, ROUND))
         async with asyncio.timeout(PATIENCE):
             await again.wait()
         work.cancel()

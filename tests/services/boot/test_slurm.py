@@ -13,6 +13,7 @@ import pytest
 from fleet_runner.services.boot.documents import Documents
 from tests.services.boot import cloud_init, sites
 from tests.services.boot.sites import known
+from tests.waiting import PATIENCE
 
 TOOLS = {"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd", "scontrol": "slurm-client",
          "unshare": "util-linux", "setpriv": "util-linux", "ip": "iproute2"}  # fmt: skip
@@ -31,7 +32,6 @@ OWN = (
 ADDRESS = "198.18.0.2/32"
 """Slurm resolves no names where there is none but 127.0.0.1; RFC 2544 sets this one aside for tests of networks."""
 
-PATIENCE = 30.0
 CONFIG = """\
 ClusterName=test
 SlurmctldHost=gpu-01(127.0.0.1)

@@ -220,7 +220,7 @@ def test_nothing_of_one_batch_is_there_for_the_next(site: Site, monkeypatch: pyt
 
 def memory(pid: int) -> bytes:
     """Return all that a process has in memory and may be written."""
-    found = b""
+    found = bytearray()
     with Path(f"/proc/{pid}/mem").open("rb") as file:
         for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
             where, rights = line.split()[:2]
@@ -228,7 +228,7 @@ def memory(pid: int) -> bytes:
                 start, end = (int(each, 16) for each in where.split("-"))
                 file.seek(start)
                 found += file.read(end - start)
-    return found
+    return bytes(found)
 
 
 @WARM

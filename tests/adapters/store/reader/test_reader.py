@@ -1,6 +1,7 @@
 """The reader answers as the Store does, from the Store's own queries, and leaves to it whatever is unusual."""
 
 import inspect
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -15,7 +16,6 @@ from fleet_runner.adapters.store.reader import queries, reader, recording
 from fleet_runner.adapters.store.schema.core import REVISION
 from fleet_runner.core.base.errors import StoreError
 from fleet_runner.core.lifecycle.states import Stage
-from tests.adapters.store.builders import UrlMaker
 from tests.adapters.store.filling import fill
 
 WORDS = {
@@ -79,18 +79,25 @@ ASKED: dict[str, Callable[[Store], object]] = {
 }
 
 
-@pytest.fixture
-def full(sqlite_urls: UrlMaker) -> str:
-    """The URL of a store with something in every table."""
-    url = sqlite_urls()
-    opened = database.connect(url)
+@pytest.fixture(scope="module")
+def filled(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with something in every table, to copy."""
+    path = tmp_path_factory.mktemp("filled") / "fleet.db"
+    shutil.copy(sqlite_template, path)
+    opened = database.connect(f"sqlite:///{path}")
     with opened.engine.begin() as connection:
         connection.exec_driver_sql("PRAGMA foreign_keys = OFF")
         fill(connection)
         for table, words in WORDS.items():
             connection.exec_driver_sql(f"UPDATE {table} SET {words}")  # noqa: S608  of the table above
     opened.close()
-    return url
+    return path
+
+
+@pytest.fixture
+def full(filled: Path, tmp_path: Path) -> str:
+    """The URL of a store of the test's own with something in every table."""
+    return f"sqlite:///{shutil.copy(filled, tmp_path)}"
 
 
 @pytest.fixture
