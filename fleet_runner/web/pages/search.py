@@ -29,6 +29,8 @@ def find(request: Request, here: Here, who: Sees, q: Annotated[str, Query(max_le
     meant = exact(known, q)
     if len(meant) == 1 and (url := link(meant[0])):
         return RedirectResponse(url, 303)
+    if not meant and here.store.answer_of(q.strip()) is not None:
+        return RedirectResponse(f"/jobs/{quote(q.strip())}", 303)
     found = meant or alike(known, q, MOST + 1)
     fleet = here.fleet()
     return page(

@@ -6,13 +6,17 @@ The nightly analysis has made everything that is shown here but the lines of sin
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from math import inf
 from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, HTTPException, Path, Query, Request
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
+from fleet_runner.adapters.plays import profiles
+from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.base.natural_order import natural
+from fleet_runner.core.checks import baseline
 from fleet_runner.core.reliability.forecasts import Analysis, Foresight, Kind
 from fleet_runner.core.reliability.parts.stay import Stay
 from fleet_runner.core.reliability.report.picture import bar
@@ -131,6 +135,21 @@ def metric(request: Request, here: Here, who: Sees, name: MetricName) -> HTMLRes
     )  # fmt: skip
 
 
+@router.get("/trends/nodes/{name}")
+def measured(request: Request, here: Here, who: Sees, name: Name) -> HTMLResponse:
+    """Show every metric that parts of a node told of, each by its worst part; the pictures come one by one."""
+    row, heat = known(here, name), here.store.analysis("heat")
+    kinds = {stay.kind for stay in here.store.stays(node=name)}
+    told = [
+        metric
+        for each in stored.rows(body(heat), "metrics", *stored.HEATED)
+        if (metric := BY_NAME.get(str(each["metric"]))) is not None
+        and metric.part in kinds
+        and any(band["device_type"] == row.device_type for band in stored.bands(each))
+    ]
+    return page(request, who, "trends-node.html", row=row, heat=heat, metrics=told, labels=LABELS)
+
+
 @router.get("/trends/nodes/{name}/metrics/{metric}")
 def part(request: Request, here: Here, who: Sees, name: Name, metric: MetricName) -> HTMLResponse:
     """Show what the parts of a node told of a metric, between their peers; or one part of it."""
@@ -140,7 +159,10 @@ def part(request: Request, here: Here, who: Sees, name: Name, metric: MetricName
     weekly = any(each.numbers.get("step_days", 1) > 1 for each in seen.values())
     days, found = series(here.store, metric, stays, LONG if weekly else DAYS)
     peers = stored.band(stored.metric_of(body(here.store.analysis("heat")), metric), row.device_type, days)
+    mark = _mark(here, metric, row.device_type)
     ordered = sorted(found, key=lambda each: natural(called(each.stay)))
+    if request.query_params.get("only") == "worst":
+        ordered = _worst(ordered, metric)
     return page(
         request,
         who,
@@ -149,7 +171,7 @@ def part(request: Request, here: Here, who: Sees, name: Name, metric: MetricName
         metric=BY_NAME.get(metric),
         name=metric,
         drawn=[
-            (each.stay, called(each.stay), _one(metric, days, each, peers, seen.get(each.stay.component)))
+            (each.stay, called(each.stay), _one(metric, days, each, (peers, mark), seen.get(each.stay.component)))
             for each in ordered[:PARTS]
         ],
         more=max(0, len(ordered) - PARTS),
@@ -178,14 +200,37 @@ def checks(request: Request, here: Here, who: Sees) -> HTMLResponse:
     )
 
 
+def _worst(found: list[Series], metric: str) -> list[Series]:
+    """Return the part whose newest number is the worst; of a metric that may be bad both ways, the highest."""
+    sign = -1 if metric in BY_NAME and BY_NAME[metric].worse == "low" else 1
+
+    def newest(each: Series) -> float:
+        return next((sign * value for value in reversed(each.own) if value is not None), -inf)
+
+    return [max(found, key=newest)] if found else []
+
+
 def called(stay: Stay) -> str:
     """Return what people call a place: by its slot where that is known."""
     named = stay.slot or stay.component or "the node"
     return f"{named} ({stay.component})" if stay.slot and stay.component else named
 
 
-def _one(name: str, days: range, found: Series, peers: picture.Band | None, seen: Foresight | None) -> Markup:
+def _mark(here: Site, metric: str, device_type: str) -> float | None:
+    """Return what a metric is held against; None where nothing is, or the profile cannot be read."""
+    key = BY_NAME[metric].mark if metric in BY_NAME else ""
+    try:
+        return next(baseline.values(profiles.read(here.settings, device_type), key), None) if key else None
+    except SettingsError:
+        return None
+
+
+def _one(
+    name: str, days: range, found: Series, beside: tuple[picture.Band | None, float | None], seen: Foresight | None
+) -> Markup:
+    peers, mark = beside
     drawn = stored.trend(f"{name} of {called(found.stay)}", days, found.own, peers, seen)
+    drawn = drawn if drawn.mark is not None else replace(drawn, mark=mark)
     unit = BY_NAME[name].unit if name in BY_NAME else ""
     return pictured(picture.svg(replace(drawn, unit=unit)))
 

@@ -102,3 +102,11 @@ def test_without_jobs_the_page_says_when_one_comes(tmp_path_factory: pytest.Temp
         found.client(Role.VIEWER) as client,
     ):
         assert "once somebody asks why one ended" in client.get("/jobs").text
+
+
+def test_a_jobs_number_is_found_like_a_nodes_name(site: Served) -> None:
+    with site.client(Role.VIEWER) as client:
+        for asked in (NUMBER, " 4712 "):
+            answer = client.get("/find", params={"q": asked})
+            assert (answer.status_code, answer.headers.get("location")) == (303, f"/jobs/{asked.strip()}")
+        assert client.get("/find", params={"q": "4713"}).status_code == 200

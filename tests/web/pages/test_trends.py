@@ -31,9 +31,10 @@ PATHS = (
     "/trends/lifetimes",
     "/trends/lemons",
     "/trends/weeks",
+    "/trends/nodes/gpu-00001",
     "/nodes/gpu-00001",
 )
-NARROW = (PATHS[0], PATHS[2], PATHS[4], PATHS[5], PATHS[6])
+NARROW = (PATHS[0], PATHS[2], PATHS[4], PATHS[5], PATHS[6], PATHS[7])
 """Those with what is widest: heat, pictures, tables."""
 
 
@@ -165,6 +166,7 @@ def test_where_nothing_was_analysed_a_page_says_what_to_do(tmp_path: Path) -> No
                     name, {"metrics": [{"metric": "x"}], "kinds": 3, "lemons": [None], **ODD}, NOW, 0.1
                 )
             assert {asked.get(path).status_code for path in PATHS} == {200}
+            assert "Nothing was measured of it yet" in asked.get("/trends/nodes/gpu-00001").text
 
 
 def test_pictures_come_to_a_nodes_page_when_somebody_scrolls_there(site: Served, browser: Browser) -> None:
@@ -194,3 +196,17 @@ def test_each_picture_of_weeks_has_its_table_and_its_spreadsheet(client: httpx.C
         assert answer.headers["content-type"] == "text/csv; charset=utf-8"
         assert first in answer.text.splitlines()
     assert client.get("/trends/weeks/nonsense.csv").status_code == 404
+
+
+def test_a_node_shows_each_number_by_its_worst_part(site: Served, client: httpx.Client, browser: Browser) -> None:
+    path = f"/trends/nodes/gpu-00001/metrics/{METRIC}"
+    worst = client.get(path, params={"only": "worst"}).text
+    assert worst.count('<svg class="trend" ') == 1
+    assert component(HOT) in worst
+    assert "worst" not in client.get("/trends/nodes/gpu-00001/metrics/gpu_sm_clock?only=worst").text
+    assert client.get("/trends/nodes/gpu-99999").status_code == 404
+    with opened(browser, site) as page:
+        page.goto(f"{site.url}/trends/nodes/gpu-00001")
+        expect(page.locator(".small-pictures svg.trend")).to_have_count(3)
+        page.get_by_role("link", name=METRIC).click()
+        expect(page.locator("svg.trend:not(.key)")).to_have_count(GPUS)

@@ -136,9 +136,9 @@ def _heights(trend: Trend, own: list[float]) -> tuple[float, ...]:
     low, high = min(shown), max(shown)
     if trend.mark is not None and (trend.crossing is not None or _near(trend.mark, low, high)):
         low, high = min(low, trend.mark), max(high, trend.mark)
-    if high - low < abs(high) * 1e-6:
+    if high - low <= abs(high) * 1e-6:
         room = FLAT * abs(high) or 1.0
-        low, high = low - room, high + room
+        low, high = low - room if low else 0.0, high + room
     return ticks(low, high)
 
 

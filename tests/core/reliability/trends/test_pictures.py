@@ -221,3 +221,9 @@ def test_numbers_and_names_are_short() -> None:
     assert picture_pen.cut("x" * 99) == "x" * 59 + "…"
     assert picture_pen.day_ticks(0, 100_000)[1] > 10_000
     assert picture_pen.pieces([None]) == []
+
+
+def test_nothing_but_noughts_is_drawn_on_an_axis_from_nought_to_one() -> None:
+    drawn = picture.svg(picture.Trend("x", "count", range(20_000, 20_003), [0.0, 0.0, 0.0]))
+    assert ">1<" in drawn
+    assert "e-" not in drawn
