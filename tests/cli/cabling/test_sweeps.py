@@ -246,7 +246,7 @@ def test_a_sweep_that_nobody_makes_is_still_requested_for(store: Store, typed: T
 
 
 def test_interrupting_the_wait_says_that_the_sweep_goes_on(
-    store: Store, typed: Type, monkeypatch: pytest.MonkeyPatch
+    store: Store, typed: Type, patient: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(_seconds: float) -> None:
         raise KeyboardInterrupt
