@@ -17,6 +17,7 @@ from fleet_runner.adapters.netbox.changes import Mark, begin, go_on
 from fleet_runner.adapters.netbox.client import Client
 from fleet_runner.adapters.source import Reader
 from fleet_runner.core.base.errors import SourceError
+from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.settings import Settings
 from tests.netbox import api
 from tests.netbox.database import ProtectedError
@@ -119,7 +120,18 @@ def test_what_is_read_in_part_is_what_is_read_whole(seed: int, rounds: list[int]
             followed, whole = read(site, kept), read(site)
             assert followed.rows == whole.rows, followed.how
             assert followed.how != "everything"
-            assert cache.load(kept, followed.of) == (followed.rows, followed.mark)
+            found = cache.load(kept, followed.of)
+            assert found is not None
+            assert (found.rows, found.mark, found.sum) == (followed.rows, followed.mark, followed.sum)
+            assert made(followed) == made(read(site, kept)) == made(whole)
+
+
+def made(found: netbox.Snapshot) -> Fleet | str:
+    """The fleet of it, or why there is none."""
+    try:
+        return netbox.fleet(found, "http://netbox")
+    except SourceError as error:
+        return str(error)
 
 
 def change(number: int, name: str = "one") -> dict[str, Any]:

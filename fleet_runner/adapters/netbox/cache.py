@@ -1,17 +1,19 @@
 """A file that keeps what was read of a NetBox, for all processes of a machine that read the same one.
 
 It is written whole or not at all, under a lock that lets one process read while the others wait for what it reads. A
-file that cannot be used (cut off, of another version, another NetBox or token, somebody else's) is read past.
+file that cannot be used (cut off, of another version, another NetBox or token, somebody else's) is read past. Rows
+are made of it when somebody first asks for any: most who read a NetBox that nobody changed never do.
 """
 
 import contextlib
 import fcntl
+import gc
 import json
 import os
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -45,8 +47,41 @@ FORM = sha256(json.dumps({name: form._fields for name, form in FORMS.items()}).e
 """What tells a file of other rows, of an older or a newer version."""
 
 
-class _UnusableError(Exception):
+class UnusableError(Exception):
     """Why a kept file is not used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a file keeps: rows, how far the change log was read then, and what tells these rows from any others."""
+
+    rows: Rows
+    mark: Mark
+    sum: str
+
+
+class _KeptRows(Rows):
+    """Rows that are made of a file's text when somebody first asks for any."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: bytes) -> None:
+        object.__setattr__(self, "_text", text)
+
+    def __getattr__(self, name: str) -> Any:
+        """Make all of them; only what is not set yet is looked for here."""
+        if text := self._text:  # else another thread has just made them
+            with uncollected():
+                kept = json.loads(text)
+                for each, form in FORMS.items():
+                    object.__setattr__(self, each, {row[0]: _row(form, row) for row in kept[each]})
+            object.__setattr__(self, "_text", b"")
+        return object.__getattribute__(self, name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rows) and all(getattr(self, name) == getattr(other, name) for name in FORMS)
+
+    __hash__ = None  # type: ignore[assignment]  # as of any rows
 
 
 def fingerprint(url: str, token: str) -> str:
@@ -92,15 +127,18 @@ def _wait(lock: int, file: Path, seconds: float) -> None:
             return
 
 
-def load(file: Path, print_: str) -> tuple[Rows, Mark] | None:
+def load(file: Path, print_: str) -> Kept | None:
     """Return what a file keeps for a fingerprint, or nothing; the log says why not, unless there is no file."""
     try:
-        return _load(file, print_)
+        said, body = read(file, FORM, print_)
+        mark = said["mark"]
+        opened = {int(number): float(since) for number, since in mark["open"].items()}
+        return Kept(_KeptRows(body), Mark(**(mark | {"open": opened})), said["sum"])
     except FileNotFoundError:
         return None
     except OSError as error:
         why = str(error.strerror)
-    except _UnusableError as error:
+    except UnusableError as error:
         why = str(error)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         why = f"it is damaged ({type(error).__name__})"
@@ -108,24 +146,24 @@ def load(file: Path, print_: str) -> tuple[Rows, Mark] | None:
     return None
 
 
-def _load(file: Path, print_: str) -> tuple[Rows, Mark]:
+def read(file: Path, form: str, of: str) -> tuple[dict[str, Any], bytes]:
+    """Return the head and the body of a file that `write` wrote.
+
+    Raises UnusableError, OSError and what comes of a head that is none.
+    """
     with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW), "rb") as stream:
         found = os.fstat(stream.fileno())
         if found.st_uid != os.geteuid() or found.st_mode & 0o077:
-            raise _UnusableError("other users can read or write it, expected mode 0600")
-        head, _, body = stream.read().partition(b"\n")
+            raise UnusableError("other users can read or write it, expected mode 0600")
+        head, body = stream.readline(), stream.read()
     said = json.loads(head)
-    if said["form"] != FORM:
-        raise _UnusableError("another version of fleet-runner wrote it")
-    if said["of"] != print_:
-        raise _UnusableError("it belongs to another NetBox or token")
+    if said["form"] != form:
+        raise UnusableError("another version of fleet-runner wrote it")
+    if said["of"] != of:
+        raise UnusableError("it belongs to another NetBox or token")
     if said["sum"] != sha256(body).hexdigest():
-        raise _UnusableError("it is damaged")
-    kept = json.loads(body)
-    mark = kept["mark"]
-    opened = {int(number): float(since) for number, since in mark["open"].items()}
-    lists = {name: {row[0]: _row(form, row) for row in kept["rows"][name]} for name, form in FORMS.items()}
-    return Rows(**lists), Mark(**(mark | {"open": opened}))
+        raise UnusableError("it is damaged")
+    return said, body
 
 
 def _row(form: Any, row: list[Any]) -> Any:
@@ -140,16 +178,20 @@ def _row(form: Any, row: list[Any]) -> Any:
             return form(*row)
 
 
-def save(file: Path, print_: str, kept: Rows, mark: Mark) -> bool:
-    """Write a file whole or not at all, for this user only; return whether that went well. The log says why not."""
-    lists = {name: list(getattr(kept, name).values()) for name in FORMS}
-    body = json.dumps({"mark": asdict(mark), "rows": lists}, separators=(",", ":")).encode()
-    head = json.dumps({"form": FORM, "of": print_, "sum": sha256(body).hexdigest()}).encode()
+def save(file: Path, print_: str, kept: Rows, mark: Mark) -> str:
+    """Write a file whole or not at all; return what tells these rows from others, "" where that did not go well."""
+    body = json.dumps({name: list(getattr(kept, name).values()) for name in FORMS}, separators=(",", ":")).encode()
+    return write(file, {"form": FORM, "of": print_, "mark": asdict(mark)}, body)
+
+
+def write(file: Path, head: Mapping[str, Any], body: bytes) -> str:
+    """Write a head and a body, for this user only; return the body's sum, or "", and the log says why not."""
+    said = sha256(body).hexdigest()
     new = ""
     try:
         descriptor, new = tempfile.mkstemp(dir=file.parent, prefix=f".{file.stem}-")  # of mode 0600
         with os.fdopen(descriptor, "wb") as stream:
-            stream.writelines((head, b"\n", body))
+            stream.writelines((json.dumps({**head, "sum": said}).encode(), b"\n", body))
             stream.flush()
             os.fsync(stream.fileno())
         Path(new).replace(file)
@@ -157,5 +199,17 @@ def save(file: Path, print_: str, kept: Rows, mark: Mark) -> bool:
         log.warning("the copy of NetBox cannot be written", file=str(file), why=error.strerror)
         if new:
             Path(new).unlink(missing_ok=True)
-        return False
-    return True
+        return ""
+    return said
+
+
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Look for no garbage while many objects are made that all stay: that took a third of the time."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TypeVar
 
-from fleet_runner.adapters.netbox import panels, records
+from fleet_runner.adapters.netbox import kept_fleet, panels, records
 from fleet_runner.adapters.netbox.cables import INTERFACE, Known, cables, strands
+from fleet_runner.adapters.netbox.cache import uncollected
 from fleet_runner.adapters.netbox.rack_names import rack_names
 from fleet_runner.adapters.netbox.records import Inside, held, made
 from fleet_runner.adapters.netbox.rows import DeviceRow, Row, Rows
@@ -37,8 +38,20 @@ def fleet(snapshot: Snapshot, url: str) -> Fleet:
     """Return the fleet of a NetBox at `url`: every record that makes sense, and why the others are left out.
 
     Devices without a name are left out. Raises SourceError, with every problem and the page of its object, where most
-    devices could not be used: then it is no record that is wrong.
+    devices could not be used: then it is no record that is wrong. What was made of kept rows is kept, too.
     """
+    if snapshot.file is None or snapshot.notes:
+        return _made(snapshot, url)
+    file, of = kept_fleet.beside(snapshot.file), f"{snapshot.of} {snapshot.sum}"
+    found = kept_fleet.load(file, of)
+    if found is None:
+        found = _made(snapshot, url)
+        kept_fleet.save(file, of, found)
+    return found
+
+
+@uncollected()
+def _made(snapshot: Snapshot, url: str) -> Fleet:
     url = url.rstrip("/").removesuffix("/api")
     read = _read(snapshot, f"{url}/dcim")
     found = read.draft
@@ -62,7 +75,7 @@ def fleet(snapshot: Snapshot, url: str) -> Fleet:
 
 def revision(rows: Rows) -> str:
     """Return what changes whenever a row does."""
-    lists = [list(each.values()) for each in (getattr(rows, name) for name in rows.__slots__)]
+    lists = [list(each.values()) for each in (getattr(rows, name) for name in Rows.__slots__)]
     return sha256(json.dumps(lists, sort_keys=True).encode()).hexdigest()
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from fleet_runner.adapters.netbox import cache, changes
 from fleet_runner.adapters.netbox import lists as reading
-from fleet_runner.adapters.netbox.changes import Mark
+from fleet_runner.adapters.netbox.cache import Kept
+from fleet_runner.adapters.netbox.changes import Due, Mark
 from fleet_runner.adapters.netbox.client import Client, ForbiddenError, Timeouts
 from fleet_runner.adapters.netbox.lists import Lists
 from fleet_runner.adapters.netbox.rows import Rows
@@ -23,7 +24,7 @@ class Snapshot:
     """What was read, from where its changes are asked for, in how many requests, and how ("nothing changed").
 
     `mark` is None where the token may not see NetBox's change log. `notes` are sentences for NetBox's owner. `of` is
-    the fingerprint of the NetBox and the token; `filed` says that a file keeps it.
+    the fingerprint of the NetBox and the token; `file` keeps the rows, if one does, and `sum` tells them from others.
     """
 
     rows: Rows
@@ -32,7 +33,8 @@ class Snapshot:
     how: str
     notes: tuple[str, ...] = ()
     of: str = ""
-    filed: bool = False
+    file: Path | None = None
+    sum: str = ""
 
 
 def snapshot(
@@ -53,15 +55,16 @@ def snapshot(
         print_ = cache.fingerprint(client.url, token)
         with cache.locked(kept, wait=before is None):
             base = _base(kept, print_, before)
-            found = _followed(lists, *base) if base else None
+            found = _followed(lists, base.rows, base.mark) if base else None
             if found is None:
                 found = _whole(lists)
                 if base:
-                    _present(lists, *base, found, kept)
-            filed = before.filed if before else bool(base)
-            if found.mark and (base is None or found.mark != base[1]):
-                filed = cache.save(kept, print_, found.rows, found.mark)
-            return replace(found, of=print_, filed=filed)
+                    _present(lists, base.rows, base.mark, found, kept)
+            file, sum_ = (before.file, before.sum) if before else (kept, base.sum) if base else (None, "")
+            if found.mark and (base is None or found.mark != base.mark):
+                sum_ = cache.save(kept, print_, found.rows, found.mark)
+                file = kept if sum_ else None
+            return replace(found, of=print_, file=file, sum=sum_)
 
 
 def as_kept(url: str, token: str, file: Path) -> Snapshot | None:
@@ -69,14 +72,16 @@ def as_kept(url: str, token: str, file: Path) -> Snapshot | None:
     with Client(url, token, Timeouts()) as client:
         print_ = cache.fingerprint(client.url, token)
     found = cache.load(file, print_)
-    return None if found is None else Snapshot(*found, 0, "as it was kept", of=print_, filed=True)
+    if found is None:
+        return None
+    return Snapshot(found.rows, found.mark, 0, "as it was kept", of=print_, file=file, sum=found.sum)
 
 
-def _base(kept: Path, print_: str, before: Snapshot | None) -> tuple[Rows, Mark | None] | None:
+def _base(kept: Path, print_: str, before: Snapshot | None) -> Kept | Snapshot | None:
     """Return what changes are asked for since: `before`, unless somebody deleted the file that kept it."""
-    if before is None or before.of != print_ or (before.filed and not kept.exists()):
+    if before is None or before.of != print_ or (before.file and not kept.exists()):
         return cache.load(kept, print_)
-    return before.rows, before.mark
+    return before
 
 
 def _present(lists: Lists, rows: Rows, mark: Mark | None, found: Snapshot, kept: Path) -> None:
@@ -116,7 +121,7 @@ def _followed(lists: Lists, rows: Rows, mark: Mark | None) -> Snapshot | None:
     if followed is None:
         return None
     fresh, mark = followed
-    due = changes.due(fresh, rows)
+    due = changes.due(fresh, rows) if fresh else Due()
     if not due:
         return _told(lists, rows, mark, "nothing changed")
     read = reading.again(lists, rows, due)

@@ -7,6 +7,7 @@ what fleet-runner itself took.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple, Self
 
 from fleet_runner.core.checks.verdicts import Remedy
@@ -173,7 +174,11 @@ def standing(settings: Iterable[Setting]) -> tuple[Setting, ...]:
 
 def modes(settings: Iterable[Setting], where: Where) -> Modes:
     """Return the modes of a node, from all that was ever said, the oldest first."""
-    mine = [each for each in settings if _is_about(each, where)]
+    return _modes(tuple(each for each in settings if _is_about(each, where)))
+
+
+@lru_cache(maxsize=256)  # whole fleets have the same few rows
+def _modes(mine: tuple[Setting, ...]) -> Modes:
     holding = standing(mine)
     return Modes({kind: _mode(holding, kind) for kind in Kind}, max((each.at for each in mine), default=0.0))
 

@@ -23,6 +23,9 @@ from fleet_runner.reconcile.loop.context import Report, TickContext, timing
 
 log = structlog.get_logger()
 
+TOGETHER = 500
+"""Nodes for which a tick asks at once what there is to be read; each is then read, and decided for, by itself."""
+
 ROUNDS = 5
 """How often a tick goes on with nodes that asked for another look at once."""
 
@@ -43,25 +46,50 @@ def act(
         due = _due(purse, clock())
         if not due:
             break
-        running = {run.node: run for run in world.store.open_runs(node.name for node in due)}
-        for node in due:
-            view = outlook.view(node, running.get(node.name), clock())
-            now = clock()
-            decision = purse.spend(view, decide(view, timing(world.settings, world.standings), now), now)
-            purse.leave_line(node.name, decision, now)
-            reached = NOBODY if runners is None else group(runners, outlook.where(node.name))
-            together = (
-                purse.batches.join(action, reached) if isinstance(action, OpenRun) else action
-                for action in decision.actions
-            )
-            decision = replace(decision, actions=tuple(together))
-            for run in carry_out(purse, view, decision, now, report):
-                opened[run.batch].append(run)
-            between(report)
+        for at in range(0, len(due), TOGETHER):
+            some, patience = due[at : at + TOGETHER], timing(world.settings, world.standings)
+            running = {run.node: run for run in world.store.open_runs(node.name for node in some)}
+            outlook.unmentioned = world.store.unmentioned(node.name for node in some)
+            resting: list[tuple[Node, Decision]] = []
+            for node in some:
+                view = outlook.view(node, running.get(node.name), clock())
+                now = clock()
+                decision = purse.spend(view, decide(view, patience, now), now)
+                purse.leave_line(node.name, decision, now)
+                if decision.actions:
+                    reached = NOBODY if runners is None else group(runners, outlook.where(node.name))
+                    for run in carry_out(purse, view, _together(purse, decision, reached), now, report):
+                        opened[run.batch].append(run)
+                    if _about_tickets(decision):  # they may name others, whose turn comes
+                        outlook.unmentioned = outlook.unmentioned._replace(tickets=frozenset())
+                else:
+                    resting.append((node, decision))
+                between(report)
+            _rest(world, resting, report)
     for batch in opened.values():
         between(report)
         _launch(world, outlook, batch, clock())
         report.started += 1
+
+
+def _together(purse: Allowance, decision: Decision, reached: frozenset[str]) -> Decision:
+    """Return a decision whose runs are in the batches that this tick opens."""
+    joined = (
+        purse.batches.join(action, reached) if isinstance(action, OpenRun) else action for action in decision.actions
+    )
+    return replace(decision, actions=tuple(joined))
+
+
+def _rest(world: TickContext, resting: list[tuple[Node, Decision]], report: Report) -> None:
+    """Write down what nodes wait for of which nothing follows now: it concerns nobody but them."""
+    for name in world.store.rest(resting) if resting else ():
+        report.conflicts += 1
+        log.info("decided again at the next tick", node=name, why="it has changed since it was read")
+
+
+def _about_tickets(decision: Decision) -> int:
+    """Return how many tickets a decision opens, opens again or closes."""
+    return sum(isinstance(action, OpenTicket | CloseTicket) for action in decision.actions)
 
 
 def _due(purse: Allowance, now: float) -> tuple[Node, ...]:
@@ -94,7 +122,7 @@ def carry_out(purse: Allowance, view: View, decision: Decision, now: float, repo
 
 def _told(world: TickContext, node: Node, decision: Decision, now: float) -> list[str]:
     """Return what the history says of tickets that this decision opened, opened again or closed."""
-    about = sum(isinstance(action, OpenTicket | CloseTicket) for action in decision.actions)
+    about = _about_tickets(decision)
     if not about:
         return []
     return [entry.sentence for entry in world.store.history(node.name, about, "ticket") if entry.at == now]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from fleet_runner.adapters.store import ResultFilter
+from fleet_runner.adapters.store.lifecycle.mentions import Unmentioned
 from fleet_runner.core.budgets import modes
 from fleet_runner.core.budgets.modes import Modes, Setting
 from fleet_runner.core.cabling.exempt import excused
@@ -53,6 +54,7 @@ class FleetView:
     said: tuple[Setting, ...] | None = None
     crashed: tuple[Alarm, ...] | None = None
     domain_faults: dict[str, str] | None = None
+    unmentioned: Unmentioned = field(default_factory=Unmentioned)
 
     def rows(self) -> Mapping[str, Node]:
         """Return every node, by name, as it was when the tick first asked."""
@@ -77,7 +79,9 @@ class FleetView:
     def _view(self, node: Node, run: Run | None, now: float) -> View:
         store = self.world.store
         durations = store.durations(run.stage) if run else ()
-        latest = store.latest_results(node.name)
+        none = self.unmentioned
+        latest = () if node.name in none.results else store.latest_results(node.name)
+        past = () if node.name in none.runs else store.runs(node.name, since=node.since)
         twice = _needs_two(node, latest)
         linked = self._linked(node, latest)
         touched = _touched(twice)
@@ -86,13 +90,13 @@ class FleetView:
             status=self._status(node),
             place=self._place(node),
             run=run,
-            runs=tuple(past for past in store.runs(node.name, since=node.since) if past.ended_at is not None),
+            runs=tuple(each for each in past if each.ended_at is not None),
             latest=latest,
-            intents=store.intents(node.name),
+            intents=() if node.name in none.intents else store.intents(node.name),
             tickets=self._tickets(node),
             released_at=store.released_at(node.name) if node.state in MOVING else 0.0,
             estimate=sorted(durations)[len(durations) // 2] if durations else None,
-            before=store.before(twice),
+            before=store.before(twice) if twice else (),
             excused=excused(touched, self.fleet, self.rows()) if touched else {},
             observers=self.observers(node.name) if node.state in FABRICS else (),
             began_at=store.began(node.name, Stage.FIRMWARE) if node.state is State.FIRMWARE else None,
@@ -100,7 +104,7 @@ class FleetView:
             called_off=self._called_off(node),
             flash=store.open_flash(node.name) if node.state in FLASHED else None,
             tested=node.state in SERVING and self._tested(node.device_type),
-            alarms=(alarms := store.alarms(node.name)),
+            alarms=(alarms := () if node.name in none.alarms else store.alarms(node.name)),
             alike=self._alike(node.name, alarms),
             attempts=self._attempts(node, now),
             rules=self.rules(),
@@ -222,7 +226,8 @@ class FleetView:
         """Return how far automation may go at a node, or at a fabric; what people said is read once a tick."""
         if self.said is None:
             self.said = self.world.store.modes()
-        return replace(modes.modes(self.said, self.world.where(name)), closed=self.world.unaccepted or "")
+        found = modes.modes(self.said, self.world.where(name))
+        return replace(found, closed=self.world.unaccepted) if self.world.unaccepted else found
 
     def _attempts(self, node: Node, now: float) -> tuple[Attempt, ...]:
         """Return the remedies that are remembered of a node; with its repair, what was tried before is forgotten.
@@ -310,7 +315,7 @@ class FleetView:
         """
         found = self.world.fabrics.get(node.name)
         if found is None:
-            return self.world.store.tickets(node=node.name)
+            return () if node.name in self.unmentioned.tickets else self.world.store.tickets(node=node.name)
         return tuple(
             ticket
             for ticket in self.world.store.tickets()

@@ -2,10 +2,11 @@
 
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -47,21 +48,23 @@ class Database:
 
     engine: Engine
     where: str
-    held: ContextVar[Connection | None] = field(default_factory=lambda: ContextVar("held", default=None))
+    held: ContextVar[Callable[[], Connection] | None] = field(
+        default_factory=lambda: ContextVar("held", default=None)
+    )
     refusal: str = ""
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """Look at one moment of the store: the one that this thread holds, if it does."""
         held = self.held.get()
-        with explained(self.where), self.engine.connect() if held is None else nullcontext(held) as connection:
+        with explained(self.where), self.engine.connect() if held is None else nullcontext(held()) as connection:
             yield connection
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:
-        """Have everything that this thread reads meanwhile be read in one transaction."""
-        with self.read() as connection:
-            token = self.held.set(connection)
+        """Have everything that this thread reads meanwhile be read in one transaction; the first read begins it."""
+        with ExitStack() as opened:
+            token = self.held.set(self.held.get() or cache(lambda: opened.enter_context(self.engine.connect())))
             try:
                 yield
             finally:

@@ -7,6 +7,7 @@ from fleet_runner.adapters.store.jobs.known import KnownMethods
 from fleet_runner.adapters.store.lifecycle.floor import FloorMethods
 from fleet_runner.adapters.store.lifecycle.identity import IdentityMethods
 from fleet_runner.adapters.store.lifecycle.intent import IntentMethods
+from fleet_runner.adapters.store.lifecycle.mentions import RestMethods
 from fleet_runner.adapters.store.lifecycle.timeline import TimelineMethods
 from fleet_runner.adapters.store.maintenance.ownership import OwnershipMethods
 from fleet_runner.adapters.store.maintenance.retention import RetentionMethods
@@ -39,6 +40,7 @@ class RunningMethods(
     FleetGaugeMethods,
     TraceMethods,
     TimelineMethods,
+    RestMethods,
     ForesightMethods,
     LemonMethods,
     OwnershipMethods,

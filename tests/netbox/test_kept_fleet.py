@@ -1,0 +1,93 @@
+"""The fleet that is kept beside the rows it was made of: the same one, or none."""
+
+from pathlib import Path
+
+import pytest
+import structlog
+
+from fleet_runner.adapters import netbox
+from fleet_runner.adapters.netbox import cache, kept_fleet
+from tests.netbox.site import put
+from tests.netbox.standin import TOKEN, Standin
+from tests.netbox.test_reading import FLEET, QUICK, install
+
+
+@pytest.fixture
+def kept(standin: Standin, tmp_path: Path) -> Path:
+    """Where the rows are kept of a NetBox with a small fleet, before anybody read it."""
+    put(standin, FLEET)
+    install(standin)
+    return tmp_path / "cache" / "netbox.json"
+
+
+def snapshot(standin: Standin, kept: Path | None) -> netbox.Snapshot:
+    """Read its rows."""
+    return netbox.snapshot(standin.url, TOKEN, QUICK, kept)
+
+
+@pytest.fixture
+def making(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Name what is looked for in a file of rows."""
+    asked: list[str] = []
+    make = cache._KeptRows.__getattr__
+
+    def noted(rows: cache._KeptRows, name: str) -> object:
+        asked.append(name)
+        return make(rows, name)
+
+    monkeypatch.setattr(cache._KeptRows, "__getattr__", noted)
+    return asked
+
+
+def test_who_reads_what_nobody_changed_makes_no_rows_and_no_fleet(
+    standin: Standin, kept: Path, making: list[str]
+) -> None:
+    first = netbox.load(standin.url, TOKEN, QUICK, kept)
+    assert kept_fleet.beside(kept).stat().st_mode & 0o777 == 0o600
+    assert netbox.load(standin.url, TOKEN, QUICK, kept) == first == netbox.load(standin.url, TOKEN, QUICK)
+    known = netbox.as_kept(standin.url, TOKEN, kept)
+    assert known is not None
+    assert netbox.fleet(known, standin.url) == first
+    assert making == []
+
+
+def test_what_somebody_changed_is_made_again(standin: Standin, kept: Path) -> None:
+    netbox.load(standin.url, TOKEN, QUICK, kept)
+    standin.edit("dcim/devices", 1, serial="NEW-1")
+    found = netbox.load(standin.url, TOKEN, QUICK, kept)
+    assert found == netbox.load(standin.url, TOKEN, QUICK)
+    assert "NEW-1" in {each.serial for each in found.devices.values()}
+    assert netbox.load(standin.url, TOKEN, QUICK, kept) == found
+
+
+def test_what_contradicts_itself_is_told_from_the_file_as_well(standin: Standin, kept: Path) -> None:
+    standin.edit("dcim/devices", 1, name="all")
+    first = netbox.load(standin.url, TOKEN, QUICK, kept)
+    assert "cannot be an Ansible host" in first.unread["all"]
+    assert first.notes
+    assert netbox.load(standin.url, TOKEN, QUICK, kept) == first
+
+
+@pytest.mark.parametrize("spoil", [b"", b"[" * 100_000, b"{}\n[]"])
+def test_a_file_that_cannot_be_used_is_made_again(standin: Standin, kept: Path, spoil: bytes) -> None:
+    first = netbox.load(standin.url, TOKEN, QUICK, kept)
+    beside = kept_fleet.beside(kept)
+    beside.write_bytes(spoil)
+    assert netbox.load(standin.url, TOKEN, QUICK, kept) == first
+    assert kept_fleet.load(beside, f"{snapshot(standin, kept).of} {snapshot(standin, kept).sum}") == first
+
+
+def test_another_release_makes_its_own(standin: Standin, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    netbox.load(standin.url, TOKEN, QUICK, kept)
+    found = snapshot(standin, kept)
+    of = f"{found.of} {found.sum}"
+    assert kept_fleet.load(kept_fleet.beside(kept), of) is not None
+    monkeypatch.setattr(kept_fleet, "form", lambda: "another")
+    assert kept_fleet.load(kept_fleet.beside(kept), of) is None
+
+
+def test_where_no_file_can_be_written_the_fleet_is_there_all_the_same(standin: Standin, kept: Path) -> None:
+    kept.mkdir(parents=True)
+    with structlog.testing.capture_logs():
+        assert netbox.load(standin.url, TOKEN, QUICK, kept) == netbox.load(standin.url, TOKEN, QUICK)
+    assert not kept_fleet.beside(kept).exists()
