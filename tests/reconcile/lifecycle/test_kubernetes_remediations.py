@@ -16,10 +16,19 @@ from fleet_runner.adapters.schedulers.kubernetes import Kubernetes
 from fleet_runner.adapters.schedulers.kubernetes_remediations import MANAGER, PAGE, Remediations
 from fleet_runner.core.base.errors import SchedulerError
 from fleet_runner.core.budgets.modes import Mode, Scope, Setting
-from fleet_runner.core.lifecycle.node_remediations import MACHINE, MACHINE_NAMESPACE, NODE_NAME, TIMED_OUT
-from fleet_runner.core.lifecycle.runs import IntentKind, Node
+from fleet_runner.core.lifecycle import node_remediations
+from fleet_runner.core.lifecycle.node_remediations import (
+    MACHINE,
+    MACHINE_NAMESPACE,
+    NODE_NAME,
+    TIMED_OUT,
+    WAITING,
+    Asked,
+)
+from fleet_runner.core.lifecycle.runs import Intent, IntentKind, Node
 from fleet_runner.core.lifecycle.states import Condition, State
-from fleet_runner.reconcile.lifecycle.node_remediations import CALLS, PULSE, RemediationTaker
+from fleet_runner.reconcile.lifecycle import node_remediations as taking
+from fleet_runner.reconcile.lifecycle.node_remediations import AGAIN, CALLS, PULSE, RemediationTaker
 from fleet_runner.reconcile.loop.context import TickContext
 from tests import kube, kube_standin
 from tests.reconcile.loop.test_draining import FREE, WORKS, scripted
@@ -384,3 +393,78 @@ def test_hundreds_of_requests_at_once_are_one_request_a_node_and_end_in_bounded_
         assert taker.visit() == 0
     assert set(asked) == {"the NodeRemediations in fleet-runner"}
     assert len(asked) == looks * 3 == looks * ceil(count / PAGE)
+
+
+def test_one_that_is_made_anew_in_the_middle_of_a_look_is_told_nothing_of_the_other_ones_end(
+    server: Server, world: TickContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would count as told, and nobody would ever do what it asks for."""
+    taker, _ = started(server, world)
+    ask(server, "gpu-01")
+    say = taker.cluster.say
+
+    def made_anew(asked: Asked, status: dict[str, Any]) -> str | None:
+        server.ask("DELETE", f"{WAY}/gpu-01")
+        ask(server, "gpu-01")
+        return say(asked, status)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(taker.cluster, "say", made_anew)
+        assert taker.visit() == 0
+    assert said(server, "gpu-01") == {}
+    assert taker.visit() == 1
+    assert states(server, "gpu-01") == "Unknown False Unknown Waiting"
+    (left,) = world.store.unanswered("NodeRemediation ")
+    assert left.by.endswith(f"({_uid(server, 'gpu-01')})")
+
+
+def test_what_a_restored_store_does_not_know_is_not_done_a_second_time(server: Server, world: TickContext) -> None:
+    """Its status says that it was left once; the store was restored from a backup of before, or is a new one."""
+    taker, _ = started(server, world)
+    ask(server, "gpu-01")
+    (raw,) = taker.cluster.listed()
+    mine = node_remediations.read(raw, "fleet-runner")
+    assert mine is not None
+    assert taker.cluster.say(mine, node_remediations.status(mine, WAITING, None, "2026-11-30T00:00:00Z")) == ""
+    assert (taker.visit(), taker.visit()) == (1, 0)
+    assert states(server, "gpu-01") == "Unknown False False Forgotten"
+    assert world.store.unanswered("NodeRemediation ") == ()
+
+
+def test_whoever_asks_is_left_once_whatever_the_spec_says_by_now(world: TickContext) -> None:
+    """Two runners may have read it before and after a change, where the API server lets it be changed."""
+    every = (IntentKind.RESET, IntentKind.REBOOT, IntentKind.CANCEL, IntentKind.CANCEL)
+    asked = [Intent(0, "gpu-01", kind, "NodeRemediation x/y (1)", 1.0, "", "") for kind in every]
+    assert [world.store.leave_once(each) for each in asked] == [True, False, True, False]
+
+
+def test_requests_for_nodes_that_are_not_there_keep_no_other_from_its_turn(
+    server: Server, world: TickContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even when all are due to be looked for again at every look."""
+    monkeypatch.setattr(taking, "CALLS", 4)
+    taker, _ = started(server, world)
+    for number in range(6):
+        ask(server, f"none-{number}")
+    assert [taker.visit() for _ in range(4)] == [2, 2, 2, 0]
+    assert isinstance(world.store.clock, Clock)
+    world.store.clock.now += AGAIN
+    ask(server, "gpu-01", creationTimestamp="2099-01-01T00:00:00Z")
+    taker.visit()
+    assert [each.node for each in world.store.unanswered("NodeRemediation ")] == ["gpu-01"]
+
+
+def test_a_name_that_two_of_our_nodes_have_in_the_cluster_is_nobodys(server: Server, world: TickContext) -> None:
+    """But a retired one leaves it to its successor."""
+    taker, _ = started(server, world)
+    taker.theirs = lambda: {"gpu-03": "gpu-01"}
+    ask(server, "gpu-01")
+    taker.visit()
+    assert said(server, "gpu-01")["Accepted"][1:] == ("UnknownNode", "fleet-runner has more than one node gpu-01.")
+    world.store.leave_intent("gpu-01", IntentKind.RETIRE, "ann", now=world.store.clock())
+    go_on(world)
+    assert row(world, "gpu-01").state is State.RETIRED
+    assert isinstance(world.store.clock, Clock)
+    world.store.clock.now += AGAIN
+    taker.visit()
+    assert [each.node for each in world.store.unanswered("NodeRemediation ")] == ["gpu-03"]
