@@ -30,7 +30,7 @@ from fleet_runner.core.lifecycle.states import Condition, State
 from fleet_runner.reconcile.lifecycle import node_remediations as taking
 from fleet_runner.reconcile.lifecycle.node_remediations import AGAIN, CALLS, PULSE, RemediationTaker
 from fleet_runner.reconcile.loop.context import TickContext
-from tests import kube, kube_standin
+from tests import kube, kube_machines, kube_standin
 from tests.reconcile.loop.test_draining import FREE, WORKS, scripted
 from tests.reconcile.scripted import in_service, pass_time
 
@@ -265,13 +265,13 @@ def test_a_node_that_is_not_there_or_not_ours_or_another_clusters_is_told_so(
 ) -> None:
     """And nothing is left for the runner. gpu-03 is ours, and in no cluster; the Machine's node has another one."""
     taker, asked = started(server, world)
-    _serve_machines(server)
+    kube_machines.serve(server)
     ask(server, "nowhere")
     ask(server, "elsewhere")
     ask(server, "gpu-03")
     for name, node in (("m-1", "gpu-01"), ("m-2", "gpu-02"), ("m-3", None)):
-        _machine(server, name, node)
-        ask(server, name, ownerReferences=[_owner(server, name)])
+        kube_machines.add(server, name, node)
+        ask(server, name, ownerReferences=[kube_machines.owner(server, name)])
     server.patch(
         "/api/v1/nodes/gpu-01", {"metadata": {"annotations": {MACHINE: "m-1", MACHINE_NAMESPACE: "fleet-runner"}}}
     )
@@ -286,38 +286,6 @@ def test_a_node_that_is_not_there_or_not_ours_or_another_clusters_is_told_so(
     asked.clear()
     assert taker.visit() == 1  # the number of the request
     assert len(asked) == 2
-
-
-def _serve_machines(server: Server) -> None:
-    kind = {"kind": "Machine", "listKind": "MachineList", "plural": "machines", "singular": "machine"}
-    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
-    version = {"name": "v1beta2", "served": True, "storage": True, "schema": schema}
-    head = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
-    meta = {
-        "name": "machines.cluster.x-k8s.io",
-        "annotations": {"api-approved.kubernetes.io": "unapproved, a test's stand-in"},
-    }
-    spec = {"group": "cluster.x-k8s.io", "scope": "Namespaced", "names": kind, "versions": [version]}
-    server.ask(
-        "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {**head, "metadata": meta, "spec": spec}
-    )
-    kube.until(lambda: server.serves("machines", "cluster.x-k8s.io/v1beta2"))
-
-
-def _machine(server: Server, name: str, node: str | None) -> None:
-    whole = {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine", "metadata": {"name": name}}
-    whole["status"] = {"nodeRef": {"name": node}} if node else {}
-    server.ask("POST", "/apis/cluster.x-k8s.io/v1beta2/namespaces/fleet-runner/machines", whole)
-
-
-def _owner(server: Server, name: str) -> dict[str, str]:
-    found = server.ask("GET", f"/apis/cluster.x-k8s.io/v1beta2/namespaces/fleet-runner/machines/{name}")
-    return {
-        "apiVersion": "cluster.x-k8s.io/v1beta2",
-        "kind": "Machine",
-        "name": name,
-        "uid": found["metadata"]["uid"],
-    }
 
 
 @pytest.mark.parametrize("server", [REAL], indirect=True)
@@ -429,6 +397,53 @@ def test_what_a_restored_store_does_not_know_is_not_done_a_second_time(server: S
     assert (taker.visit(), taker.visit()) == (1, 0)
     assert states(server, "gpu-01") == "Unknown False False Forgotten"
     assert world.store.unanswered("NodeRemediation ") == ()
+
+
+class Killed(BaseException):
+    """The runner's process is ended."""
+
+
+@pytest.mark.parametrize("is_done", [False, True])
+@pytest.mark.parametrize("way", ["leave_once", "say", "withdraw_request"])
+def test_a_runner_that_is_killed_anywhere_leaves_and_withdraws_once(
+    server: Server, world: TickContext, monkeypatch: pytest.MonkeyPatch, way: str, *, is_done: bool
+) -> None:
+    """Before and after each write; the next one goes on from what there is."""
+    scripted(world, WORKS)
+
+    def visited() -> None:
+        taker, _ = started(server, world)
+        place: Any = taker.cluster if way == "say" else world.store
+        write = getattr(place, way)
+
+        def dies(*asked: Any) -> None:
+            if is_done:
+                write(*asked)
+            raise Killed
+
+        with monkeypatch.context() as patched, contextlib.suppress(Killed):
+            patched.setattr(place, way, dies)
+            taker.visit()
+        again, _ = started(server, world)
+        while again.visit():
+            pass
+
+    ask(server, "gpu-01")
+    visited()
+    go_on(world)
+    visited()
+    assert states(server, "gpu-01") == "True True Unknown Pending"
+    server.ask("DELETE", f"{WAY}/gpu-01")
+    visited()
+    go_on(world)
+    visited()
+    asks = [
+        each.sentence.partition("asks: ")[2][:6]
+        for each in world.store.history("gpu-01")
+        if "asks: " in each.sentence
+    ]
+    assert sorted(asks) == ["cancel", "reboot"]
+    assert not {Condition.PENDING, Condition.CORDONED} & row(world, "gpu-01").conditions.keys()
 
 
 def test_whoever_asks_is_left_once_whatever_the_spec_says_by_now(world: TickContext) -> None:
