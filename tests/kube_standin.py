@@ -97,6 +97,7 @@ class _Handler(BaseHTTPRequestHandler):
         there = cast("_Http", self.server).mine.objects
         if self.command == "POST":
             meta = {"uid": str(uuid4()), "creationTimestamp": f"{datetime.now(UTC):%FT%T}Z", "generation": 1}
+            meta["resourceVersion"] = str(uuid4())
             there[f"{path}/{body['metadata']['name']}"] = body | {"metadata": meta | body["metadata"]}
             return 201, body
         if self.command == "GET" and path.endswith(("noderemediations", "nodes")):
@@ -108,6 +109,11 @@ class _Handler(BaseHTTPRequestHandler):
         found = there.get(path.removesuffix("/status"))
         if found is None:
             return 404, {"message": f"{path} not found"}
+        version = body.get("metadata", {}).get("resourceVersion")
+        if self.command == "PATCH" and version not in {None, found["metadata"]["resourceVersion"]}:
+            return 409, {"message": "the object has been modified"}
+        if self.command == "PATCH":
+            found["metadata"]["resourceVersion"] = str(uuid4())
         if self.command == "PATCH" and path.endswith("/status"):
             found["status"] = body["status"]
         elif self.command == "PATCH":

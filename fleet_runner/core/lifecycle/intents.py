@@ -157,7 +157,8 @@ def _is_harmless(view: View, intent: Intent) -> bool:
 
 
 def _triage(view: View, intent: Intent) -> tuple[Action, ...]:
-    if view.node.state is not State.PRODUCTION:
+    """A cluster takes a node out of production alone: one that is being reset, or wiped, only looks unwell to it."""
+    if view.node.state is not State.PRODUCTION and not is_of_cluster(intent.by):
         row = step(view.node.state, Event.TRIAGE_NEEDED, frozenset(view.node.conditions))
         return (
             _no(intent, row.sentence)

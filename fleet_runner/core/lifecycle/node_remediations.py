@@ -59,6 +59,7 @@ class Asked:
     namespace: str
     name: str
     uid: str
+    version: str
     made: str
     generation: int
     remedy: str
@@ -73,6 +74,11 @@ class Asked:
     def by(self) -> str:
         """Under which name the history knows who asks; one that is made anew under the same name is another one."""
         return f"{prefix(self.namespace)}{self.name} ({self.uid[:8]})"
+
+    @property
+    def was_left(self) -> bool:
+        """Whether its status says that it was left for the runner: of no other one is anything but False said."""
+        return _condition(self.status, ACCEPTED).get("status") in {"True", "Unknown"}
 
     @property
     def is_told(self) -> bool:
@@ -95,6 +101,12 @@ WAITING = Progress(
     "It waits for the runner's answer: a play may have to end, and only so many nodes may be out at a time.",
 )  # fmt: skip
 """What is told of a request that was left, and is not answered yet."""
+
+FORGOTTEN = Progress(
+    "Unknown", "False", "False", "Forgotten",
+    "It was taken before, but the runner's store does not know it any more. Nothing is done twice: make another one.",
+)  # fmt: skip
+"""What is told of a request that was left, and is lost, as with a store that was restored from a backup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +132,23 @@ def read(raw: Mapping[str, Any], namespace: str) -> Asked | None:
     if not isinstance(name, str) or _NAME.fullmatch(name) is None or not isinstance(uid, str) or not uid:
         return None
     machine = _machine(meta.get("ownerReferences"))
-    given = spec.get("nodeName") or notes.get(NODE_NAME) or (name if machine is None else "")
+    told = spec.get("nodeName") or notes.get(NODE_NAME)
+    given = told or (name if machine is None else "")
     remedy, generation = str(spec.get("remedy") or ""), meta.get("generation")
     wrong = "" if remedy in REMEDIES else f"spec.remedy: '{_line(remedy)[:60]}', expected {', '.join(REMEDIES)}."
+    if (
+        not told
+        and machine is None
+        and any(each.get("kind") == "Machine" for each in _objects(meta.get("ownerReferences")))
+    ):
+        wrong = "The Machine that owns it is not one of Cluster API's: name the node in spec.nodeName."
     if given and (not isinstance(given, str) or _NAME.fullmatch(given) is None):
         wrong = f"'{_line(str(given))[:60]}' is no name of a node."
     return Asked(
         namespace,
         name,
         printable(uid),
+        str(meta.get("resourceVersion") or ""),
         str(meta.get("creationTimestamp") or ""),
         generation if isinstance(generation, int) else 0,
         remedy,
@@ -174,6 +194,7 @@ def progress(asked: Asked, known: Known) -> Progress:
         return refused("Refused", request.answer)
     kinds = [kind for kind, _ in REMEDIES.values()]
     begins = {state for kind, state in REMEDIES.values() if kinds.index(kind) >= kinds.index(request.kind)}
+    begins |= {State.FIRMWARE} if request.kind is not IntentKind.TRIAGE else frozenset()
     begun = next((at for at, move in enumerate(known.moves) if move.to in begins), None)
     return _pending(asked, known) if begun is None else _begun(known, known.moves[begun:])
 

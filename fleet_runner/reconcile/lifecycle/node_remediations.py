@@ -5,6 +5,7 @@ of the runner, which answers. Each is left once, by a name that the store knows 
 what its status says is made from the store. One that is deleted is withdrawn, unless its remedy has begun.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from fleet_runner.core.base.errors import SchedulerError
 from fleet_runner.core.lifecycle import node_remediations
 from fleet_runner.core.lifecycle.node_conditions import use, utc
 from fleet_runner.core.lifecycle.node_remediations import (
+    FORGOTTEN,
     REMEDIES,
     WAITING,
     Asked,
@@ -30,7 +32,7 @@ from fleet_runner.core.lifecycle.node_remediations import (
     refused,
     waits,
 )
-from fleet_runner.core.lifecycle.runs import Intent, Node
+from fleet_runner.core.lifecycle.runs import Entry, Intent, Node, Ticket
 from fleet_runner.core.lifecycle.states import ENDED, Condition
 from fleet_runner.core.tickets.trackers.backoff import pause
 from fleet_runner.reconcile.lifecycle.node_conditions import opened, theirs
@@ -86,10 +88,11 @@ class RemediationTaker:
         known, told = self._known(rows, requests), 0
         come = {each.by: progress(each, known[each.by]) for each in left if each.by in known}
         busy = {known[by].node.name: by for by, said in come.items() if said.succeeded == "Unknown"}
-        for asked in left:
+        names = self._names(rows)
+        for asked in sorted(left, key=lambda each: (each.by not in come, self._later.get(each.uid, (0.0,))[0])):
             if self._calls >= CALLS or not self.go_on():
                 break
-            said = come[asked.by] if asked.by in come else self._taken(asked, rows, busy)
+            said = come[asked.by] if asked.by in come else self._taken(asked, rows, names, busy)
             wanted = node_remediations.status(asked, said, known.get(asked.by), utc(now))
             if not node_remediations.says(asked, wanted):
                 told += self._told(asked, wanted)
@@ -100,23 +103,41 @@ class RemediationTaker:
         mine = {by: each for by, each in requests.items() if each.node in rows}
         names = {each.node for each in mine.values()}
         with self.store.one_moment():
-            moves = self.store.moves(names, min((each.at for each in mine.values()), default=0.0))
-            tickets = self.store.tickets() if mine else ()
+            moves = defaultdict[str, list[Entry]](list)
+            for move in self.store.moves(names, min((each.at for each in mine.values()), default=0.0)):
+                moves[move.node].append(move)
+            tickets = defaultdict[str, list[Ticket]](list)
+            for ticket in self.store.tickets() if mine else ():
+                for name in ticket.nodes:
+                    tickets[name].append(ticket)
             waiting = {name for name in names if Condition.PENDING in rows[name].conditions}
             uses = {name: use(self.store.latest_results(name)) for name in waiting}
         return {
             by: Known(
                 each,
                 rows[each.node],
-                [move for move in moves if move.node == each.node and move.at >= each.at],
-                [ticket for ticket in tickets if each.node in ticket.nodes],
+                [move for move in moves[each.node] if move.at >= each.at],
+                tickets[each.node],
                 uses.get(each.node),
             )
             for by, each in mine.items()
         }
 
-    def _taken(self, asked: Asked, rows: Mapping[str, Node], busy: dict[str, str]) -> Progress:
+    def _names(self, rows: Mapping[str, Node]) -> dict[str, list[str]]:
+        """Return what we call each node of the cluster; retired ones only where no other one has its name."""
+        names, found = self.theirs(), dict[str, list[str]]()
+        for name in sorted(rows, key=lambda each: rows[each].state in ENDED):
+            mine = found.setdefault(names.get(name, name), [])
+            if rows[name].state not in ENDED or not mine:
+                mine.append(name)
+        return found
+
+    def _taken(
+        self, asked: Asked, rows: Mapping[str, Node], names: Mapping[str, Sequence[str]], busy: dict[str, str]
+    ) -> Progress:
         """Leave a request for the runner, or say why not."""
+        if asked.was_left:
+            return FORGOTTEN
         if asked.wrong:
             return refused("InvalidSpec", asked.wrong)
         if asked.over:
@@ -125,7 +146,7 @@ class RemediationTaker:
         if said is not None and self.store.clock() < until:
             return said
         self._calls += 1
-        name = self._node(asked, rows)
+        name = self._node(asked, names)
         if isinstance(name, Progress):
             self._later[asked.uid] = (self.store.clock() + AGAIN, name)
             return name
@@ -143,23 +164,25 @@ class RemediationTaker:
             self.wake()
         return WAITING
 
-    def _node(self, asked: Asked, rows: Mapping[str, Node]) -> str | Progress:
+    def _node(self, asked: Asked, names: Mapping[str, Sequence[str]]) -> str | Progress:
         """Return our name of the node that is asked about; where there is none, what is told."""
         there = asked.node
         if asked.machine is not None:
             there = node_remediations.node_of(self.cluster.machine(*asked.machine))
             if not there:
-                return waits("UnknownMachine", f"Machine {asked.machine[0]} is not there, or has no node yet.")
-        names = self.theirs()
-        name = next((each for each in rows if names.get(each, each) == there), None)
-        if name is None:
-            return waits("UnknownNode", f"fleet-runner has no node {there}.")
+                return waits(
+                    "UnknownMachine", f"Machine {asked.machine[0]} is not there, has no node yet, or may not be read."
+                )
+        mine = names.get(there, ())
+        if len(mine) != 1:
+            many = "more than one" if mine else "no"
+            return waits("UnknownNode", f"fleet-runner has {many} node {there}.")
         node = self.cluster.node(there)
         if not node:
             return waits("UnknownNode", f"This cluster has no node {there}.")
         if not node_remediations.belongs(asked, node):
             return waits("OtherCluster", f"Node {there} of this cluster is not the Machine that is asked about.")
-        return name
+        return mine[0]
 
     def _withdraw(self, every: Sequence[Asked], rows: Mapping[str, Node], requests: dict[str, NodeRequest]) -> None:
         """Take back what is asked no more, as far as it has not begun."""
@@ -175,13 +198,13 @@ class RemediationTaker:
         requests |= self.store.asked_by(requests.keys() & waiting.keys())
 
     def _told(self, asked: Asked, wanted: dict[str, object]) -> bool:
-        """Have one say what it is to say; one that cannot is left for a while."""
+        """Have one say what it is to say; one that cannot is left for a while, a changed one for the next look."""
         self._calls += 1
-        why = self.cluster.say(asked.name, wanted)
+        why = self.cluster.say(asked, wanted)
         if why:
             log.warning("a NodeRemediation is not answered", by=asked.by, why=why)
             self._refused[asked.uid] = self.store.clock() + AGAIN
-        return not why
+        return why == ""
 
 
 @contextmanager

@@ -216,6 +216,18 @@ def test_a_clusters_request_takes_no_others_place(pending: Remedy, accepted: boo
     assert len(asked(IntentKind.REBOOT, conditions=node.conditions)[0]) == 3
 
 
+@pytest.mark.parametrize("state", [State.RESET, State.WIPE, State.FIRMWARE_FAILED, State.TRIAGE])
+def test_a_cluster_takes_no_node_from_what_is_done_with_it(state: State) -> None:
+    """A node that is being reset or wiped is not ready, which is why a cluster asks; a person may mean it."""
+    (said,) = by_cluster(IntentKind.TRIAGE, a_node(state))
+    assert isinstance(said, Answer)
+    assert (said.accepted, said.sentence) == (
+        False,
+        f"'triage' is for a node in production; this one is in {state}.",
+    )
+    assert asked(IntentKind.TRIAGE, State.RESET)[1].accepted
+
+
 def test_a_clusters_request_waits_while_budgets_have_no_room() -> None:
     """A person's does not, and what is withdrawn need not wait."""
     barred = "1 of 1 node of rack A is out"

@@ -79,11 +79,20 @@ def test_the_node_is_named_by_the_spec_the_annotation_the_machine_or_the_name() 
         OWNER | {"apiVersion": "machine.openshift.io/v1beta1"},
         OWNER | {"apiVersion": "cluster.x-k8s.io/../../secrets"},
         OWNER | {"name": "../x"},
-        OWNER | {"kind": "MachineSet"},
-        7,
     ],
 )
-def test_an_owner_that_is_no_machine_of_cluster_apis_names_no_node(owner: Any) -> None:
+def test_a_machine_that_cannot_be_read_names_no_node(owner: Any) -> None:
+    """The request has the Machine's name, which may be that of another cluster's node."""
+    found = asked(ownerReferences=[owner])
+    assert (found.node, found.wrong) == (
+        "",
+        "The Machine that owns it is not one of Cluster API's: name the node in spec.nodeName.",
+    )
+    assert asked(ownerReferences=[owner], annotations={NODE_NAME: "b"}).node == "b"
+
+
+@pytest.mark.parametrize("owner", [OWNER | {"kind": "MachineSet"}, 7])
+def test_an_owner_that_is_no_machine_says_nothing(owner: Any) -> None:
     assert asked(ownerReferences=[owner]).node == "gpu-01"
 
 
@@ -164,6 +173,8 @@ THEIRS = a_node(conditions={Condition.PENDING: held(by="runner", detail="POWER_C
         (known(a_node(State.TRIAGE), State.REBOOT, State.TRIAGE), "True False False Triage"),
         (known(a_node(), State.REBOOT, State.TRIAGE, State.ONBOARD, State.PRODUCTION), "True False False Triage"),
         (known(a_node(State.TRIAGE), State.TRIAGE), "True False False Triage"),
+        (known(a_node(State.FIRMWARE), State.FIRMWARE), "True True Unknown Firmware"),
+        (known(a_node(), State.FIRMWARE, kind=IntentKind.TRIAGE), "True False False Cancelled"),
         (known(a_node(), State.RESET, kind=IntentKind.REBOOT), "True False False Cancelled"),
         (known(a_node(), State.REBOOT, State.PRODUCTION, kind=IntentKind.RESET), "True False True InProduction"),
         (known(a_node(State.RMA), State.TRIAGE, State.RMA, kind=IntentKind.TRIAGE), "True True Unknown Rma"),
@@ -195,7 +206,7 @@ def test_the_status_has_the_answer_the_node_the_request_and_the_tickets() -> Non
     assert [each["reason"] for each in found["conditions"]] == ["Accepted", "Pending", "Pending"]
     told = replace(mine, status=found)
     assert says(told, status(told, progress(told, there), there, "later"))
-    assert not told.is_told
+    assert (told.is_told, told.was_left, mine.was_left) == (False, True, False)
     over = known(a_node(), State.REBOOT, State.PRODUCTION)
     done = status(told, progress(told, over), over, "later")
     assert [each["lastTransitionTime"] for each in done["conditions"]] == ["then", "later", "later"]
@@ -209,6 +220,7 @@ def test_the_status_of_one_that_was_not_taken_names_no_request() -> None:
     found = status(mine, refused("Busy", "Another one asks."), None, "then")
     assert found.keys() == {"observedGeneration", "conditions"}
     assert {each["status"] for each in found["conditions"]} == {"False"}
+    assert not replace(mine, status=found).was_left
     assert [each["status"] for each in status(mine, waits("UnknownNode", "x."), None, "then")["conditions"]] == [
         "False", "False", "Unknown",
     ]  # fmt: skip

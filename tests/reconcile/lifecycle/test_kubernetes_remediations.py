@@ -16,12 +16,21 @@ from fleet_runner.adapters.schedulers.kubernetes import Kubernetes
 from fleet_runner.adapters.schedulers.kubernetes_remediations import MANAGER, PAGE, Remediations
 from fleet_runner.core.base.errors import SchedulerError
 from fleet_runner.core.budgets.modes import Mode, Scope, Setting
-from fleet_runner.core.lifecycle.node_remediations import MACHINE, MACHINE_NAMESPACE, NODE_NAME, TIMED_OUT
-from fleet_runner.core.lifecycle.runs import IntentKind, Node
+from fleet_runner.core.lifecycle import node_remediations
+from fleet_runner.core.lifecycle.node_remediations import (
+    MACHINE,
+    MACHINE_NAMESPACE,
+    NODE_NAME,
+    TIMED_OUT,
+    WAITING,
+    Asked,
+)
+from fleet_runner.core.lifecycle.runs import Intent, IntentKind, Node
 from fleet_runner.core.lifecycle.states import Condition, State
-from fleet_runner.reconcile.lifecycle.node_remediations import CALLS, PULSE, RemediationTaker
+from fleet_runner.reconcile.lifecycle import node_remediations as taking
+from fleet_runner.reconcile.lifecycle.node_remediations import AGAIN, CALLS, PULSE, RemediationTaker
 from fleet_runner.reconcile.loop.context import TickContext
-from tests import kube, kube_standin
+from tests import kube, kube_machines, kube_standin
 from tests.reconcile.loop.test_draining import FREE, WORKS, scripted
 from tests.reconcile.scripted import in_service, pass_time
 
@@ -256,13 +265,13 @@ def test_a_node_that_is_not_there_or_not_ours_or_another_clusters_is_told_so(
 ) -> None:
     """And nothing is left for the runner. gpu-03 is ours, and in no cluster; the Machine's node has another one."""
     taker, asked = started(server, world)
-    _serve_machines(server)
+    kube_machines.serve(server)
     ask(server, "nowhere")
     ask(server, "elsewhere")
     ask(server, "gpu-03")
     for name, node in (("m-1", "gpu-01"), ("m-2", "gpu-02"), ("m-3", None)):
-        _machine(server, name, node)
-        ask(server, name, ownerReferences=[_owner(server, name)])
+        kube_machines.add(server, name, node)
+        ask(server, name, ownerReferences=[kube_machines.owner(server, name)])
     server.patch(
         "/api/v1/nodes/gpu-01", {"metadata": {"annotations": {MACHINE: "m-1", MACHINE_NAMESPACE: "fleet-runner"}}}
     )
@@ -277,38 +286,6 @@ def test_a_node_that_is_not_there_or_not_ours_or_another_clusters_is_told_so(
     asked.clear()
     assert taker.visit() == 1  # the number of the request
     assert len(asked) == 2
-
-
-def _serve_machines(server: Server) -> None:
-    kind = {"kind": "Machine", "listKind": "MachineList", "plural": "machines", "singular": "machine"}
-    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
-    version = {"name": "v1beta2", "served": True, "storage": True, "schema": schema}
-    head = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
-    meta = {
-        "name": "machines.cluster.x-k8s.io",
-        "annotations": {"api-approved.kubernetes.io": "unapproved, a test's stand-in"},
-    }
-    spec = {"group": "cluster.x-k8s.io", "scope": "Namespaced", "names": kind, "versions": [version]}
-    server.ask(
-        "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {**head, "metadata": meta, "spec": spec}
-    )
-    kube.until(lambda: server.serves("machines", "cluster.x-k8s.io/v1beta2"))
-
-
-def _machine(server: Server, name: str, node: str | None) -> None:
-    whole = {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine", "metadata": {"name": name}}
-    whole["status"] = {"nodeRef": {"name": node}} if node else {}
-    server.ask("POST", "/apis/cluster.x-k8s.io/v1beta2/namespaces/fleet-runner/machines", whole)
-
-
-def _owner(server: Server, name: str) -> dict[str, str]:
-    found = server.ask("GET", f"/apis/cluster.x-k8s.io/v1beta2/namespaces/fleet-runner/machines/{name}")
-    return {
-        "apiVersion": "cluster.x-k8s.io/v1beta2",
-        "kind": "Machine",
-        "name": name,
-        "uid": found["metadata"]["uid"],
-    }
 
 
 @pytest.mark.parametrize("server", [REAL], indirect=True)
@@ -384,3 +361,125 @@ def test_hundreds_of_requests_at_once_are_one_request_a_node_and_end_in_bounded_
         assert taker.visit() == 0
     assert set(asked) == {"the NodeRemediations in fleet-runner"}
     assert len(asked) == looks * 3 == looks * ceil(count / PAGE)
+
+
+def test_one_that_is_made_anew_in_the_middle_of_a_look_is_told_nothing_of_the_other_ones_end(
+    server: Server, world: TickContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would count as told, and nobody would ever do what it asks for."""
+    taker, _ = started(server, world)
+    ask(server, "gpu-01")
+    say = taker.cluster.say
+
+    def made_anew(asked: Asked, status: dict[str, Any]) -> str | None:
+        server.ask("DELETE", f"{WAY}/gpu-01")
+        ask(server, "gpu-01")
+        return say(asked, status)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(taker.cluster, "say", made_anew)
+        assert taker.visit() == 0
+    assert said(server, "gpu-01") == {}
+    assert taker.visit() == 1
+    assert states(server, "gpu-01") == "Unknown False Unknown Waiting"
+    (left,) = world.store.unanswered("NodeRemediation ")
+    assert left.by.endswith(f"({_uid(server, 'gpu-01')})")
+
+
+def test_what_a_restored_store_does_not_know_is_not_done_a_second_time(server: Server, world: TickContext) -> None:
+    """Its status says that it was left once; the store was restored from a backup of before, or is a new one."""
+    taker, _ = started(server, world)
+    ask(server, "gpu-01")
+    (raw,) = taker.cluster.listed()
+    mine = node_remediations.read(raw, "fleet-runner")
+    assert mine is not None
+    assert taker.cluster.say(mine, node_remediations.status(mine, WAITING, None, "2026-11-30T00:00:00Z")) == ""
+    assert (taker.visit(), taker.visit()) == (1, 0)
+    assert states(server, "gpu-01") == "Unknown False False Forgotten"
+    assert world.store.unanswered("NodeRemediation ") == ()
+
+
+class Killed(BaseException):
+    """The runner's process is ended."""
+
+
+@pytest.mark.parametrize("is_done", [False, True])
+@pytest.mark.parametrize("way", ["leave_once", "say", "withdraw_request"])
+def test_a_runner_that_is_killed_anywhere_leaves_and_withdraws_once(
+    server: Server, world: TickContext, monkeypatch: pytest.MonkeyPatch, way: str, *, is_done: bool
+) -> None:
+    """Before and after each write; the next one goes on from what there is."""
+    scripted(world, WORKS)
+
+    def visited() -> None:
+        taker, _ = started(server, world)
+        place: Any = taker.cluster if way == "say" else world.store
+        write = getattr(place, way)
+
+        def dies(*asked: Any) -> None:
+            if is_done:
+                write(*asked)
+            raise Killed
+
+        with monkeypatch.context() as patched, contextlib.suppress(Killed):
+            patched.setattr(place, way, dies)
+            taker.visit()
+        again, _ = started(server, world)
+        while again.visit():
+            pass
+
+    ask(server, "gpu-01")
+    visited()
+    go_on(world)
+    visited()
+    assert states(server, "gpu-01") == "True True Unknown Pending"
+    server.ask("DELETE", f"{WAY}/gpu-01")
+    visited()
+    go_on(world)
+    visited()
+    asks = [
+        each.sentence.partition("asks: ")[2][:6]
+        for each in world.store.history("gpu-01")
+        if "asks: " in each.sentence
+    ]
+    assert sorted(asks) == ["cancel", "reboot"]
+    assert not {Condition.PENDING, Condition.CORDONED} & row(world, "gpu-01").conditions.keys()
+
+
+def test_whoever_asks_is_left_once_whatever_the_spec_says_by_now(world: TickContext) -> None:
+    """Two runners may have read it before and after a change, where the API server lets it be changed."""
+    every = (IntentKind.RESET, IntentKind.REBOOT, IntentKind.CANCEL, IntentKind.CANCEL)
+    asked = [Intent(0, "gpu-01", kind, "NodeRemediation x/y (1)", 1.0, "", "") for kind in every]
+    assert [world.store.leave_once(each) for each in asked] == [True, False, True, False]
+
+
+def test_requests_for_nodes_that_are_not_there_keep_no_other_from_its_turn(
+    server: Server, world: TickContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even when all are due to be looked for again at every look."""
+    monkeypatch.setattr(taking, "CALLS", 4)
+    taker, _ = started(server, world)
+    for number in range(6):
+        ask(server, f"none-{number}")
+    assert [taker.visit() for _ in range(4)] == [2, 2, 2, 0]
+    assert isinstance(world.store.clock, Clock)
+    world.store.clock.now += AGAIN
+    ask(server, "gpu-01", creationTimestamp="2099-01-01T00:00:00Z")
+    taker.visit()
+    assert [each.node for each in world.store.unanswered("NodeRemediation ")] == ["gpu-01"]
+
+
+def test_a_name_that_two_of_our_nodes_have_in_the_cluster_is_nobodys(server: Server, world: TickContext) -> None:
+    """But a retired one leaves it to its successor."""
+    taker, _ = started(server, world)
+    taker.theirs = lambda: {"gpu-03": "gpu-01"}
+    ask(server, "gpu-01")
+    taker.visit()
+    assert said(server, "gpu-01")["Accepted"][1:] == ("UnknownNode", "fleet-runner has more than one node gpu-01.")
+    world.store.leave_intent("gpu-01", IntentKind.RETIRE, "ann", now=world.store.clock())
+    go_on(world)
+    assert row(world, "gpu-01").state is State.RETIRED
+    assert isinstance(world.store.clock, Clock)
+    world.store.clock.now += AGAIN
+    taker.visit()
+    assert [each.node for each in world.store.unanswered("NodeRemediation ")] == ["gpu-03"]

@@ -50,9 +50,11 @@ class IntentMethods:
         return tuple(_request(row) for row in rows)
 
     def leave_once(self, intent: Intent) -> bool:
-        """Leave a request, unless whoever asks has asked for the same before; say whether it was left."""
+        """Leave a request, unless whoever asks has left one, or for a cancel a cancel; say whether it was left."""
         there = core.intents.c
-        same = select(there.id).where(there.by == intent.by, there.kind == intent.kind.value)
+        cancels = there.kind == IntentKind.CANCEL.value
+        alike = cancels if intent.kind is IntentKind.CANCEL else ~cancels
+        same = select(there.id).where(there.by == intent.by, alike)
         with self._database.write() as connection:
             if connection.execute(same.limit(1)).first() is not None:
                 return False
