@@ -18,14 +18,14 @@ LISTED = 100
 """Jobs of one page."""
 
 EVENTS = 200
-"""Events of a job that are listed."""
+"""Events of a job that are drawn and listed."""
 
 NOTHING: Mapping[str, Any] = dict.fromkeys(
     ("at", "node", "rank", "component", "message", "code", "line", "role", "source"), ""
 )
 """What is told of an event of which nothing is."""
 
-JobName = Annotated[str, Path(max_length=200)]
+JobName = Annotated[str, Path(max_length=400)]
 Word = Annotated[str, Query(max_length=100)]
 
 
@@ -62,7 +62,7 @@ def job(request: Request, here: Here, who: Sees, name: JobName) -> HTMLResponse:
         sentence=str(body.get("sentence") or ""),
         nodes=_words(_part(body, "job"), "nodes"),
         name=str(_part(body, "job").get("name") or ""),
-        drawn=evidence_timeline(events, found.begun, found.ended),
+        drawn=evidence_timeline(events[:EVENTS], found.begun, found.ended),
         events=events[:EVENTS],
         left_out=max(0, len(events) - EVENTS) + int(body.get("timeline_left_out") or 0),
         lists=[
