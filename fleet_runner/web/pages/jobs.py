@@ -20,6 +20,9 @@ LISTED = 100
 EVENTS = 200
 """Events of a job that are drawn and listed."""
 
+LATEST = 253_402_300_800.0
+"""The first moment of the year 10000."""
+
 NOTHING: Mapping[str, Any] = dict.fromkeys(
     ("at", "node", "rank", "component", "message", "code", "line", "role", "source"), ""
 )
@@ -84,7 +87,13 @@ def _part(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _rows(body: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     found = body.get(name)
-    return [{**NOTHING, **each} for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
+    told = [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
+    return [{**NOTHING, **each, "at": _moment(each.get("at"))} for each in told]
+
+
+def _moment(at: object) -> float | None:
+    """Return a moment that a calendar has, whatever a line of a log took for one."""
+    return float(at) if isinstance(at, int | float) and 0 <= at < LATEST else None
 
 
 def _words(body: Mapping[str, Any], name: str) -> list[str]:

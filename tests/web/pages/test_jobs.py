@@ -87,11 +87,13 @@ def test_a_job_of_which_little_is_known_says_so(site: Served) -> None:
 
 
 def test_a_job_that_another_version_kept_is_shown_as_far_as_it_is_read(site: Served) -> None:
-    odd = {"timeline": [3, {"at": NOW, "role": 4, "rank": "x"}], "job": 7, "todo": "x", "done": [None]}
+    events = [{"at": NOW, "role": 4, "rank": "x"}, {"at": NOW * 1_000}, {"at": -1e18}, {"at": "soon"}]
+    odd = {"timeline": [3, *events], "job": 7, "todo": "x", "done": [None]}
     with site.store._database.write() as connection:
         connection.execute(update(job_answers).where(job_answers.c.job == "4712").values(body=odd))
     with site.client(Role.VIEWER) as client:
-        assert client.get("/jobs/4712").status_code == 200
+        found = client.get("/jobs/4712")
+        assert (found.status_code, found.text.count("not told")) == (200, 3)
 
 
 def test_a_job_of_many_events_with_long_words_stays_a_page_that_loads(site: Served) -> None:
