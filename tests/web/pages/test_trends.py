@@ -187,6 +187,7 @@ def test_each_picture_of_weeks_has_its_table_and_its_spreadsheet(client: httpx.C
     assert "all others" in text
     assert "1 time; 1 still out" in text
     assert "2 still out, none serves again" in text
+    assert text.count('class="number">percent in service<') == text.count('class="number">mean hours<') == 1
     assert '"\'=HYPERLINK(""x"")",0,,,,2' in client.get("/trends/weeks/repairs.csv").text
     for name, first in (
         ("failures", "2026-W34,xid.79,0"),
