@@ -235,7 +235,8 @@ WEEKS: dict[str, Any] = {
          "lost": [{"cause": "xid.79", "seconds": 9e4 * at}, {"cause": "firmware update", "seconds": 3e4}]}
         for at in range(13)
     ],
-    "repairs": [{"cause": f"xid.79 {HOSTILE}", "times": 1, "mean": 3e4, "median": 3e4, "longest": 3e4, "still": 1},
+    "repairs": [{"cause": '=HYPERLINK("x")', "times": 0, "mean": None, "median": None, "longest": None, "still": 2},
+                {"cause": f"xid.79 {HOSTILE}", "times": 1, "mean": 3e4, "median": 3e4, "longest": 3e4, "still": 1},
                 {"cause": "fan.failed", "times": 4, "mean": 1e4, "median": 9e3, "longest": 2e4, "still": 0}],
     "waited": [{"state": state, "nodes": 9, "median": seconds, "ninetieth": 2 * seconds, "share": share}
                for state, seconds, share in (("onboard", 3e4, 0.3), ("burn_in", 9e4, 0.7))],

@@ -58,7 +58,8 @@ def evidence_timeline(
 ) -> EvidenceTimeline | None:
     """Return the events that have a time; None where none has.
 
-    Of a job that ran for days, only the time around its events is shown. Ticks count from the job's end.
+    Of a job that ran for days, only the time around its events is shown. Ticks count from the job's end, of one that
+    runs from its last event.
     """
     timed = [{**each, "at": float(each["at"])} for each in events if isinstance(each.get("at"), int | float)]
     if not timed:
@@ -90,17 +91,20 @@ def evidence_timeline(
         TOP + LANE * len(lanes) + 26,
         tuple(Label(y, name) for name, y in lanes.items()),
         marks,
-        tuple(Label(place(at), words) for at, words in _ticks(since, until, zero)),
+        tuple(
+            Label(place(at), words)
+            for at, words in _ticks(since, until, zero, "end" if ended is not None else "last event")
+        ),
         (place(begun), place(zero)),
         len(names) - len(lanes),
     )
 
 
-def _ticks(since: float, until: float, zero: float) -> list[tuple[float, str]]:
-    """Return moments a round time before and after the job's end."""
+def _ticks(since: float, until: float, zero: float, called: str) -> list[tuple[float, str]]:
+    """Return moments a round time before and after the one from which they count, which has a name."""
     step = next((each for each in STEPS if (until - since) / each <= TICKS), (until - since) / TICKS)
     first, last = int((since - zero) // step) + 1, int((until - zero) // step)
     return [
-        (zero + at * step, "end" if at == 0 else f"{age(abs(at) * step)} {'before' if at < 0 else 'after'}")
+        (zero + at * step, called if at == 0 else f"{age(abs(at) * step)} {'before' if at < 0 else 'after'}")
         for at in range(first, last + 1)
     ]

@@ -36,7 +36,11 @@ def make(lab: Lab, now: float) -> None:
     with lab.settings.open("a", encoding="utf-8") as settings:
         settings.write(f'notice = "{hall.NOTICE}"\n')
     url = f"sqlite:///{lab.root / 'state' / 'fleet.db'}"
-    written(lab, url, now)
+    try:
+        written(lab, url, now)
+    except BaseException:  # Ctrl-C too: a hall without its past would be taken for servers to bring up
+        hall.take_away(lab)
+        raise
     done = subprocess.run(
         [sys.executable, "-m", "fleet_runner.cli", "trends", "run"],
         env={**os.environ, "FLEET_CONFIG": str(lab.settings)},

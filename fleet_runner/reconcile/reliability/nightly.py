@@ -266,7 +266,7 @@ def _weeks(night: Night, _: Fleet | None) -> None:
 
     began = time.monotonic()
     spans = weeks.spans(night.now)
-    found = night.store.reports_rows(spans, lambda said: night.step(f"weeks: {said}"))
+    found = night.store.reports_rows(spans, night.now, lambda said: night.step(f"weeks: {said}"))
     told = [figures.figures(each, span, night.now) for each, span in zip(found, spans, strict=True)]
     night.keep("weeks", weeks.analyse(found, told), began)
 

@@ -18,14 +18,17 @@ LISTED = 100
 """Jobs of one page."""
 
 EVENTS = 200
-"""Events of a job that are listed."""
+"""Events of a job that are drawn and listed."""
+
+LATEST = 253_402_300_800.0
+"""The first moment of the year 10000."""
 
 NOTHING: Mapping[str, Any] = dict.fromkeys(
     ("at", "node", "rank", "component", "message", "code", "line", "role", "source"), ""
 )
 """What is told of an event of which nothing is."""
 
-JobName = Annotated[str, Path(max_length=200)]
+JobName = Annotated[str, Path(max_length=400)]
 Word = Annotated[str, Query(max_length=100)]
 
 
@@ -62,7 +65,7 @@ def job(request: Request, here: Here, who: Sees, name: JobName) -> HTMLResponse:
         sentence=str(body.get("sentence") or ""),
         nodes=_words(_part(body, "job"), "nodes"),
         name=str(_part(body, "job").get("name") or ""),
-        drawn=evidence_timeline(events, found.begun, found.ended),
+        drawn=evidence_timeline(events[:EVENTS], found.begun, found.ended),
         events=events[:EVENTS],
         left_out=max(0, len(events) - EVENTS) + int(body.get("timeline_left_out") or 0),
         lists=[
@@ -84,7 +87,13 @@ def _part(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _rows(body: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     found = body.get(name)
-    return [{**NOTHING, **each} for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
+    told = [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
+    return [{**NOTHING, **each, "at": _moment(each.get("at"))} for each in told]
+
+
+def _moment(at: object) -> float | None:
+    """Return a moment that a calendar has, whatever a line of a log took for one."""
+    return float(at) if isinstance(at, int | float) and 0 <= at < LATEST else None
 
 
 def _words(body: Mapping[str, Any], name: str) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple
 from fastapi import APIRouter, HTTPException, Path, Request, Response
 from fastapi.responses import HTMLResponse
 
+from fleet_runner.core.access.tenants import cell
 from fleet_runner.core.reliability.report.picture import bar
 from fleet_runner.core.reliability.report.picture_weeks import OTHERS, Bars, stacked
 from fleet_runner.core.reliability.report.text import duration
@@ -32,7 +33,7 @@ class Table(NamedTuple):
 
 
 class Lane(NamedTuple):
-    """A bar beside its name: how often, and the seconds; the first of them is the bar's."""
+    """A bar beside its name: how often, and the seconds: the first of them is the bar's, if there are any."""
 
     name: str
     times: int
@@ -77,7 +78,7 @@ def table(here: Here, who: Sees, name: Annotated[str, Path(max_length=20)]) -> R
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(found.columns)
-    writer.writerows(found.rows)
+    writer.writerows([cell(each) if isinstance(each, str) else each for each in row] for row in found.rows)
     headers = {"content-disposition": f'attachment; filename="{name}.csv"'}
     return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
 
@@ -92,15 +93,14 @@ def _tables(told: stored.Body | None) -> Mapping[str, Table]:
         "repairs": Table(
             ("cause", "repairs", "mean hours", "median hours", "longest hours", "still out"),
             tuple(
-                (each.name, each.times, *(round(seconds / HOUR, 2) for seconds in each.seconds), each.still)
+                (each.name, each.times, *(_in_hours(each.seconds) or ("",) * 3), each.still)
                 for each in _repairs(told)
             ),
         ),
         "bring-up": Table(
             ("state", "nodes", "median hours", "ninetieth hours", "percent of the time"),
             tuple(
-                (each.name, each.times, *(round(seconds / HOUR, 2) for seconds in each.seconds),
-                 round(100 * each.share, 1))
+                (each.name, each.times, *_in_hours(each.seconds), round(100 * each.share, 1))
                 for each in _waited(told)
             ),
         ),
@@ -108,7 +108,7 @@ def _tables(told: stored.Body | None) -> Mapping[str, Table]:
             ("week", "nodes", "hours in service", "hours out", "percent in service"),
             tuple(
                 (str(week["week"]), int(_number(week, "nodes")), round(_number(week, "served_seconds") / HOUR, 2),
-                 round(_number(week, "lost_seconds") / HOUR, 2), round(100 * _number(week, "availability"), 2))
+                 round(_number(week, "lost_seconds") / HOUR, 2), _percent(week))
                 for week in every
             ),
         ),
@@ -118,7 +118,8 @@ def _tables(told: stored.Body | None) -> Mapping[str, Table]:
 def _repairs(told: stored.Body | None) -> list[Lane]:
     rows = stored.rows(told, "repairs", "cause", "times")
     return [
-        Lane(str(each["cause"]), int(_number(each, "times")), _seconds(each, "mean", "median", "longest"),
+        Lane(str(each["cause"]), int(_number(each, "times")),
+             _seconds(each, "mean", "median", "longest") if _number(each, "times") else (),
              still=int(_number(each, "still")))
         for each in rows
     ]  # fmt: skip
@@ -135,6 +136,16 @@ def _waited(told: stored.Body | None) -> list[Lane]:
 
 def _seconds(each: stored.Body, *names: str) -> tuple[float, ...]:
     return tuple(_number(each, name) for name in names)
+
+
+def _in_hours(seconds: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(round(each / HOUR, 2) for each in seconds)
+
+
+def _percent(week: stored.Body) -> float | str:
+    """Return the share of time in service; nothing where no node was there to serve."""
+    share = stored.number(week, "availability")
+    return "" if share is None else round(100 * share, 2)
 
 
 def _number(each: stored.Body, name: str) -> float:
@@ -158,6 +169,7 @@ def _faults(week: stored.Body) -> dict[str, float]:
 
 
 def _hours(week: stored.Body) -> dict[str, float]:
-    return {
-        str(each["cause"]): _number(each, "seconds") / HOUR for each in stored.rows(week, "lost", "cause", "seconds")
-    }
+    rows = stored.rows(week, "lost", "cause", "seconds")
+    others = _number(week, "other_lost_seconds") / HOUR
+    told = {str(each["cause"]): _number(each, "seconds") / HOUR for each in rows}
+    return {**told, **({OTHERS: others} if others else {})}

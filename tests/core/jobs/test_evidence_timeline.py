@@ -33,6 +33,7 @@ def test_of_a_job_that_runs_or_that_ended_at_once_there_is_a_picture_too() -> No
     found = evidence_timeline([fallen(BEGUN + 5).to_json()], BEGUN, None)
     assert found is not None
     assert found.bar[1] == found.marks[0].x
+    assert found.ticks[0].words == "last event"
     late = evidence_timeline([fallen(ENDED + 50).to_json()], BEGUN, ENDED)
     assert late is not None
     assert any(each.words.endswith("after") for each in late.ticks)

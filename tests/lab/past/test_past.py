@@ -22,7 +22,7 @@ from fleet_runner.core.reliability.trends.metrics import METRICS
 from fleet_runner.lab import plan, site
 from fleet_runner.lab.folder import Lab
 from fleet_runner.lab.past import hall, make, measures
-from fleet_runner.lab.past.campaigns import LAST_SERVER
+from fleet_runner.lab.past.campaigns import LAST_SERVER, Campaigns
 from fleet_runner.lab.past.lives import LEMON
 
 NOW = 1_795_000_000.0
@@ -165,9 +165,30 @@ def test_the_source_of_truth_can_do_without_the_hall_and_have_it_back(past: Past
     assert yaml.safe_load((past.lab.site / "sites" / hall.FILE).read_text()) == {"sites": [{"name": "simulated"}]}
 
 
+def test_a_past_that_is_not_written_to_its_end_leaves_no_hall(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = Lab(tmp_path)
+    (lab.root / "state").mkdir()
+    site.write_site(lab, 8, {plan.server(number): 9_000 + number for number in range(1, 9)})
+    lab.settings.touch()
+    url = f"sqlite:///{lab.root / 'state' / 'fleet.db'}"
+    Store.create(url).close()
+
+    def pressed(_: Campaigns) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Campaigns, "begin", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        make.make(lab, NOW)
+    assert not any(name.startswith(hall.PREFIX) for name in sitefiles.load(lab.site).devices)
+    with Store.open(url) as store:
+        assert store.nodes() == ()
+
+
 def test_weeks_beside_each_other_say_what_each_weeks_report_says(past: Past) -> None:
     spans = weeks.spans(NOW, 4)
-    found = past.store.reports_rows(spans, lambda _: None)
+    found = past.store.reports_rows(spans, NOW, lambda _: None)
     told = [figures(each, span, NOW) for each, span in zip(found, spans, strict=True)]
     body = weeks.analyse(found, told).to_json()
     for span, mine, row in zip(spans, told, body["weeks"], strict=True):

@@ -87,11 +87,28 @@ def test_a_job_of_which_little_is_known_says_so(site: Served) -> None:
 
 
 def test_a_job_that_another_version_kept_is_shown_as_far_as_it_is_read(site: Served) -> None:
-    odd = {"timeline": [3, {"at": NOW, "role": 4, "rank": "x"}], "job": 7, "todo": "x", "done": [None]}
+    events = [{"at": NOW, "role": 4, "rank": "x"}, {"at": NOW * 1_000}, {"at": -1e18}, {"at": "soon"}]
+    odd = {"timeline": [3, *events], "job": 7, "todo": "x", "done": [None]}
     with site.store._database.write() as connection:
         connection.execute(update(job_answers).where(job_answers.c.job == "4712").values(body=odd))
     with site.client(Role.VIEWER) as client:
-        assert client.get("/jobs/4712").status_code == 200
+        found = client.get("/jobs/4712")
+        assert (found.status_code, found.text.count("not told")) == (200, 3)
+
+
+def test_a_job_of_many_events_with_long_words_stays_a_page_that_loads(site: Served) -> None:
+    long = f"{HOSTILE} " + "x" * 4_000
+    events = tuple(
+        fallen(ENDED - at, node=f"gpu-{at % 40:05}", message=long, line=long, source=long, component=long)
+        for at in range(3_000)
+    )
+    whole = replace(answer(events[0], id="n" * 400, nodes=tuple(f"n{at}" for at in range(2_000))), timeline=events)
+    site.store.keep_answer(whole, NOW - 40, "ann")
+    with site.client(Role.VIEWER) as client:
+        page = client.get("/jobs/" + "n" * 400)
+        assert page.status_code == 200
+        assert len(page.content) < 500_000
+        assert "more events" in page.text
 
 
 def test_without_jobs_the_page_says_when_one_comes(tmp_path_factory: pytest.TempPathFactory) -> None:

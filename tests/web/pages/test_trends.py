@@ -186,9 +186,12 @@ def test_each_picture_of_weeks_has_its_table_and_its_spreadsheet(client: httpx.C
     assert text.count("<table>") == 4
     assert "all others" in text
     assert "1 time; 1 still out" in text
+    assert "2 still out, none serves again" in text
+    assert text.count('class="number">percent in service<') == text.count('class="number">mean hours<') == 1
+    assert '"\'=HYPERLINK(""x"")",0,,,,2' in client.get("/trends/weeks/repairs.csv").text
     for name, first in (
         ("failures", "2026-W34,xid.79,0"),
-        ("service", "2026-W34,32,5277.78,0.0,0.0"),
+        ("service", "2026-W34,32,5277.78,0.0,"),
         ("repairs", "fan.failed,4,2.78,2.5,5.56,0"),
         ("bring-up", "onboard,9,8.33,16.67,30.0"),
     ):

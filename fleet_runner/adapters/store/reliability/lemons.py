@@ -25,7 +25,7 @@ class LemonMethods:
         """Return what happened to nodes in a span; faults, parts and jobs are read elsewhere."""
         with self._database.one_moment(), self._database.read() as connection:
             progress("transitions")
-            told = tuple(stories(connection, Span(since, until)))
+            told = tuple(stories(connection, until))
             progress("tickets, remedies, holds and cases")
             middle = (since + until) / 2  # a report reads a span and the one before it
             return NodeHistory(

@@ -37,13 +37,13 @@ class ReportMethods:
 
     def report_rows(self, span: Span, progress: Progress) -> Found:
         """Read what a report of a span needs, and of the span before it; `progress` is told what is read."""
-        return self.reports_rows((span,), progress)[0]
+        return self.reports_rows((span,), span.until, progress)[0]
 
-    def reports_rows(self, spans: Sequence[Span], progress: Progress) -> tuple[Found, ...]:
-        """Read what reports of several spans need, at one moment: the stories of nodes are read once for all."""
+    def reports_rows(self, spans: Sequence[Span], until: float, progress: Progress) -> tuple[Found, ...]:
+        """Read what reports of several spans need, at one moment; the stories of nodes once, up to `until`."""
         with self._database.one_moment(), self._database.read() as connection:
             progress("transitions")
-            told = list(stories(connection, max(spans, key=lambda span: span.until)))
+            told = list(stories(connection, until))
             return tuple(_found(connection, span, told, progress) for span in spans)
 
 
@@ -67,10 +67,10 @@ def _rows(connection: Connection, query: Executable) -> Iterator[Row[Any]]:
         yield from answer
 
 
-def stories(connection: Connection, span: Span) -> Iterator[Story]:
+def stories(connection: Connection, until: float) -> Iterator[Story]:
     """Tell each node's story from its transitions, and of a node that has none from where it is."""
     columns = (journal.c.node, journal.c.at, journal.c.state, journal.c.event, journal.c.to, journal.c.by)
-    moved = select(*columns, journal.c.results).where(journal.c.kind == "transition", journal.c.at < span.until)
+    moved = select(*columns, journal.c.results).where(journal.c.kind == "transition", journal.c.at < until)
     told: set[str] = set()
     for node, rows in groupby(
         _rows(connection, moved.order_by(journal.c.node, journal.c.id)), key=lambda row: row.node
@@ -78,7 +78,7 @@ def stories(connection: Connection, span: Span) -> Iterator[Story]:
         told.add(node)
         yield story(node, map(_step, rows))
     here = select(nodes.c.name, nodes.c.since).where(
-        nodes.c.state == State.PRODUCTION.value, nodes.c.device_type.not_in(FABRIC_TYPES), nodes.c.since < span.until
+        nodes.c.state == State.PRODUCTION.value, nodes.c.device_type.not_in(FABRIC_TYPES), nodes.c.since < until
     )
     for row in connection.execute(here).all():
         if row.name not in told:
@@ -153,8 +153,10 @@ def _holds(connection: Connection, span: Span) -> Iterator[Hold]:
 def _wanted(stories: Iterable[Story], span: Span) -> list[int]:
     """Return the results from which it was decided to take nodes out."""
     since = span.before().since
-    mine = (each for told in stories for each in told.exclusions if each.ends is None or each.ends >= since)
-    return sorted({number for each in mine for number in each.step.results})
+    every = (each for told in stories for each in told.exclusions if each.begins < span.until)
+    return sorted(
+        {number for each in every if each.ends is None or each.ends >= since for number in each.step.results}
+    )
 
 
 def _codes(connection: Connection, wanted: list[int]) -> dict[int, str]:

@@ -75,7 +75,8 @@ def stacked(weeks: Sequence[tuple[str, Mapping[str, float]]], unit: str = "", li
                 x, width = LEFT + step * (at + GAP / 2), step * (1 - GAP)
                 bars.append(Bar(round(x, 1), round(y, 1), round(width, 1), round(height, 1), kind, told))
     below = tuple(Label(round(LEFT + step * (at + 0.5), 1), week[-3:]) for at, (week, _) in enumerate(weeks))
-    levels = tuple(Label(round(HEIGHT * (1 - each / beside[-1]), 1), f"{said(each)}{unit}") for each in beside)
+    whole_ones = (each for each in beside if unit or each == int(each))  # without a unit they count: no half a fault
+    levels = tuple(Label(round(HEIGHT * (1 - each / beside[-1]), 1), f"{said(each)}{unit}") for each in whole_ones)
     return Bars(tuple(bars), below, levels, keys)
 
 

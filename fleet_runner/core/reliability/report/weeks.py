@@ -24,13 +24,16 @@ LISTED = 30
 
 @dataclass(frozen=True, slots=True)
 class Repairs:
-    """How long nodes were out for a cause, of those that serve again; `still` are out for it yet."""
+    """How long nodes were out for a cause, of those that serve again; `still` are out for it yet.
+
+    While none serves again, the times are None.
+    """
 
     cause: str
     times: int
-    mean: float
-    median: float
-    longest: float
+    mean: float | None
+    median: float | None
+    longest: float | None
     still: int
 
 
@@ -81,16 +84,16 @@ class Weeks:
         told = [f"{counted(faults, 'fault')} in {counted(len(self.figures), 'week')}."]
         if whole:
             told.append(f"Nodes served {share(served / whole)} of the time.")
-        if self.repairs:
-            most = self.repairs[0]
+        if self.repairs and self.repairs[0].mean is not None:
+            most, mean = self.repairs[0], self.repairs[0].mean
             told.append(
-                f"{most.cause} took most time: {counted(most.times, 'repair')} of {duration(most.mean)} each."
+                f"{most.cause} took most time: {counted(most.times, 'repair')} of {duration(mean)} on average."
             )
         if self.waited:
             longest = max(self.waited, key=lambda each: each.share)
             told.append(
-                f"{counted(self.brought_up, 'node')} came up; most of that time, {100 * longest.share:.0f} %, was in"
-                f" {longest.state}."
+                f"{counted(self.brought_up, 'node')} came up; {100 * longest.share:.0f} % of that time was in"
+                f" {longest.state}, the longest stay."
             )
         return told
 
@@ -122,9 +125,9 @@ def _repairs(found: Sequence[Found], told: Sequence[Figures]) -> tuple[Repairs, 
                     took[cause(week, each)].append(each.ends - each.begins)
     rows = [
         Repairs(why, len(mine), sum(mine) / len(mine), median(mine), max(mine), still[why])
-        for why, mine in took.items()
+        for why, mine in sorted(took.items(), key=lambda each: (-sum(each[1]), each[0]))
     ]
-    return tuple(sorted(rows, key=lambda row: (-row.mean * row.times, row.cause)))
+    return (*rows, *(Repairs(why, 0, None, None, None, still[why]) for why in sorted(still.keys() - took.keys())))
 
 
 def _waited(ups: Sequence[BringUp]) -> tuple[Waited, ...]:
@@ -152,6 +155,7 @@ def _week(each: Figures) -> Mapping[str, Any]:
         "causes": [{"cause": row.code, "faults": row.faults, "nodes": row.nodes} for row in each.causes[:LISTED]],
         "other_faults": sum(row.faults for row in each.causes[LISTED:]),
         "lost": [{"cause": row.cause, "seconds": row.seconds} for row in each.lost[:LISTED]],
+        "other_lost_seconds": sum(row.seconds for row in each.lost[LISTED:]),
     }
 
 

@@ -8,6 +8,9 @@ from fleet_runner.core.reliability.report.stories import BringUp, Exclusion, Sto
 from fleet_runner.core.reliability.report.weeks import LISTED, Weeks, analyse, called, spans
 
 NOW = 1_795_000_000.0
+JANUARY = 1_799_107_200.0
+"""The 5th of January 2027: the year before has 53 weeks."""
+
 TWO = spans(NOW, 2)
 
 
@@ -51,9 +54,11 @@ def test_a_repair_counts_in_the_week_in_which_it_began_and_only_there() -> None:
     assert [(row.cause, row.times, row.longest, row.still) for row in rows] == [
         ("xid.79", 2, WEEK, 0),
         ("fan.failed", 1, 60.0, 1),
+        ("a fault whose evidence is no longer kept", 0, None, 1),
     ]
     assert rows[0].mean == rows[0].median == (WEEK + 20.0) / 2
-    assert told([first]).to_json()["sentences"][2].startswith("xid.79 took most time: 2 repairs of ")
+    assert told([first]).to_json()["sentences"][2] == "xid.79 took most time: 2 repairs of 3.5 d on average."
+    assert not any("took most time" in each for each in told([third]).to_json()["sentences"])
 
 
 def test_the_way_into_production_is_told_by_its_states() -> None:
@@ -69,7 +74,7 @@ def test_the_way_into_production_is_told_by_its_states() -> None:
     assert (burn_in.state, burn_in.median) == (State.BURN_IN, 100.0)
     assert found.brought_up == 10
     body = found.to_json()
-    assert body["sentences"][-1] == "10 nodes came up; most of that time, 61 %, was in burn_in."
+    assert body["sentences"][-1] == "10 nodes came up; 61 % of that time was in burn_in, the longest stay."
     assert body["waited"][1] == {
         "state": "burn_in", "nodes": 10, "median": 100.0, "ninetieth": 100.0, "share": 1_000.0 / 1_640.0,
     }  # fmt: skip
@@ -80,6 +85,20 @@ def test_a_weeks_figures_are_those_of_its_report() -> None:
     week = told([Story("a", served=((TWO[0].since, None),))], faults).to_json()["weeks"][0]
     assert (week["week"], week["nodes"], week["served_seconds"], week["availability"]) == ("2026-W45", 1, WEEK, 1.0)
     assert (len(week["causes"]), week["other_faults"], week["lost"]) == (LISTED, 3, [])
+
+
+def test_hours_of_rare_causes_are_together_and_none_is_lost() -> None:
+    stories = [Story(f"n{at}", exclusions=(out(TWO[0], f"n{at}", 0.0, 60.0 + at, at),)) for at in range(LISTED + 2)]
+    found = [Found(stories=stories, codes={at: f"code.{at}" for at in range(LISTED + 2)}) for _ in TWO]
+    both = analyse(found, [figures(each, span, NOW) for each, span in zip(found, TWO, strict=True)])
+    week = both.to_json()["weeks"][0]
+    assert (len(week["lost"]), week["other_lost_seconds"]) == (LISTED, 60.0 + 61.0)
+    assert sum(each["seconds"] for each in week["lost"]) + week["other_lost_seconds"] == week["lost_seconds"]
+
+
+def test_a_year_of_53_weeks_is_told_in_order() -> None:
+    assert [called(each) for each in spans(JANUARY, 3)] == ["2026-W51", "2026-W52", "2026-W53"]
+    assert [called(each) for each in spans(JANUARY + WEEK, 2)] == ["2026-W53", "2027-W01"]
 
 
 def test_bars_stand_on_each_other_and_reach_what_they_are() -> None:
@@ -93,6 +112,11 @@ def test_bars_stand_on_each_other_and_reach_what_they_are() -> None:
     assert [each.words for each in drawn.below] == ["W45", "W46"]
     assert drawn.beside[0].at == HEIGHT
     assert drawn.beside[-1].at == 0.0
+
+
+def test_an_axis_of_counts_has_whole_numbers_alone() -> None:
+    assert [each.words for each in stacked([("2026-W45", {"a": 1.0})]).beside] == ["0", "1"]
+    assert "0.5 h" in [each.words for each in stacked([("2026-W45", {"a": 1.0})], " h").beside]
 
 
 def test_what_is_left_over_has_one_colour_and_a_cause_keeps_its_own() -> None:
