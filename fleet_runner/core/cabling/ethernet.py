@@ -18,6 +18,7 @@ from fleet_runner.core.cabling.lanes import shared
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.misread import HeardCable, misread
 from fleet_runner.core.cabling.names import Names, device_of
+from fleet_runner.core.cabling.port_numbers import BELIEVED
 from fleet_runner.core.cabling.told_ports import ToldPorts, is_inside, names_of, own, panels, plain_mac
 from fleet_runner.core.checks.parsers.discovery import FabricPort
 from fleet_runner.core.checks.parsers.lldp import Neighbour
@@ -165,10 +166,10 @@ def tellings(captures: Captures, known: Names, designed: Iterable[Link], macs: M
     mine = {port: each for each in every for port in each}
     heard = {device: tuple(neighbours) for device, neighbours in captures.items()}
     ports = ToldPorts(known, own(macs, heard), panels(heard, known, mine), mine, shared(every))
-    rows = [row for device, neighbours in heard.items() for row in _rows(device, neighbours, ports)]
+    rows = _sure([row for device, neighbours in heard.items() for row in _rows(device, neighbours, ports)], ports)
     unclear = _unclear(rows, mine, known)
     links: dict[Port, set[Link]] = defaultdict(set)
-    unmapped: set[Port] = set()
+    unmapped = _between_unclear(rows, every, unclear, known) if unclear else set[Port]()
     for each in rows:
         near = each.near if each.near and each.near.device not in unclear else None
         far = each.far if each.far and (each.identified or each.far.device not in unclear) else None
@@ -208,24 +209,71 @@ def _rows(device: str, neighbours: Iterable[Neighbour], ports: ToldPorts) -> Ite
             yield _Row(here, near, far, each, identified is not None)
 
 
-def _unclear(rows: Iterable[_Row], designed: Mapping[Port, Link], known: Names) -> frozenset[str]:
+def _sure(rows: Iterable[_Row], ports: ToldPorts) -> list[_Row]:
+    """Return rows without ports that just a number tells, where most such numbers of the device are other ports.
+
+    One that fits there may be a cable one port too far, of a device that counts by another rule.
+    """
+    found, fits, every = [*rows], Counter[str](), Counter[str]()
+    guesses: dict[int, tuple[Port | None, Port | None]] = {}
+    for at, each in enumerate(found):
+        near = far = None
+        if not (each.near and each.near.interface == each.heard.interface):
+            near = ports.guess(each.device, (each.heard.interface,))
+        if not (each.identified or (each.far and each.far.interface in {each.heard.port, each.heard.description})):
+            far = ports.guess(each.heard.system, names_of(each.heard))
+        if near or far:
+            guesses[at] = near, far
+        for guess, other in ((near, each.far), (far, each.near)):
+            wanted = ports.designed.get(other, ()) if other else ()
+            if guess and wanted:
+                every[guess.device] += 1
+                fits[guess.device] += guess in wanted
+    unsure = {device for device, count in every.items() if fits[device] < BELIEVED * count}
+    for at, (near, far) in guesses.items():
+        it = found[at]
+        found[at] = it._replace(
+            near=None if near and near == it.near and near.device in unsure else it.near,
+            far=None if far and far == it.far and far.device in unsure else it.far,
+        )
+    return found
+
+
+def _unclear(rows: Collection[_Row], designed: Mapping[Port, Link], known: Names) -> frozenset[str]:
     """Return the devices whose names of ports may mean other ones than they were read as."""
-    cables: dict[str, list[HeardCable]] = defaultdict(list)
     odd: set[str] = set()
+    for here, near, far, _, identified in rows:
+        if near and far and far not in designed.get(near, ()):
+            odd |= {here} if identified else {here, far.device}
+    odd &= known.spoken.keys()
+    if not odd:
+        return frozenset()
+    cables: dict[str, set[HeardCable]] = {device: set() for device in odd}
     for here, near, far, heard, identified in rows:
         there = far.device if far else device_of(heard.system, known)[0]
-        if near and far and designed.get(near) != link(near, far):
-            odd |= {here} if identified else {here, there}
-        cables[here].append(HeardCable(heard.interface, _name(near), there, _goal(far, here, designed)))
-        names = () if identified else names_of(heard)
+        if here in odd:
+            cables[here].add(HeardCable(heard.interface, _name(near), there, _goal(far, here, designed)))
+        names = names_of(heard) if there in odd and not identified else ()
         if names:
             name = far.interface if far and far.interface in names else names[0]
-            cables[there].append(HeardCable(name, _name(far), here, _goal(near, there, designed)))
-    leads: dict[str, dict[str, set[str]]] = {device: defaultdict(set) for device in odd & known.spoken.keys()}
-    for port, (a, b) in designed.items() if leads else ():
+            cables[there].add(HeardCable(name, _name(far), here, _goal(near, there, designed)))
+    leads: dict[str, dict[str, set[str]]] = {device: defaultdict(set) for device in odd}
+    for port, (a, b) in designed.items():
         if port.device in leads:
             leads[port.device][(b if port == a else a).device].add(port.interface)
-    return frozenset(device for device, mine in leads.items() if misread({*cables[device]}, mine))
+    return frozenset(device for device, mine in leads.items() if misread(cables[device], mine))
+
+
+def _between_unclear(
+    rows: Iterable[_Row], designed: Iterable[Link], unclear: Collection[str], known: Names
+) -> set[Port]:
+    """Return the designed ports between two such devices that hear each other: of both, nobody can tell which."""
+    pairs = {
+        frozenset((each.device, there))
+        for each in rows
+        if each.device in unclear and (there := device_of(each.heard.system, known)[0]) in unclear
+    }
+    return {port for each in designed if frozenset((each.a.device, each.b.device)) in pairs for port in each}
 
 
 def _name(port: Port | None) -> str:

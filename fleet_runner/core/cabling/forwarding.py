@@ -27,7 +27,7 @@ def joined(
     """Return what was heard with what addresses tell beside it, and the believed links that they alone tell."""
     far = far_ends(design.links)
     servers = design.places.servers
-    hosts = {port for port, other in far.items() if other.device in servers}
+    hosts = {port for port, other in far.items() if other.device in servers and port.device not in heard.unclear}
     taken = {port for each in heard.links | heard.disputed for port in each} | heard.hearing | heard.unmapped
     told = tellings(_hosts(learned, design, hosts, taken), design.names, design.links, design.macs).links
     ends: dict[Port, Port] = {}

@@ -81,6 +81,8 @@ def _misread(
         for fits, mine, every in (_bundles(known, leads, reading, alone), _ports(known, reading, alone)):
             if fits > mine and len(known) >= fewest and (suggested or _stands_out(fits, mine, every, share)):
                 return True
+    if {each.name for each in known} == {each.goal for each in known}:
+        return False  # no rule gives a device's names to each other in their order
     return any(
         found >= IN_ORDER and _stands_out(found, mine, every, share)
         for found, mine, every in (_in_order(known, designed, leads), _goals_in_order(known, designed))

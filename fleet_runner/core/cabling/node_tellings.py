@@ -13,10 +13,12 @@ from fleet_runner.core.checks.parsers.neighbours.several import HeardBySwitches
 def confirmed(heard: BelievedLinks, sweep: HeardBySwitches, design: EthernetDesign) -> frozenset[Link]:
     """Return the designed links that nodes heard, to switches not read, and of which the sweep heard nothing.
 
-    Where a switch was read, and hears nobody at its port, the cable may have gone since.
+    Where a switch was read, and hears nobody at its port, the cable may have gone since. Where the sweep says that a
+    switch's ports may be counted otherwise, a node's word for one may be another's.
     """
     captures = {name: each.neighbours for name, each in sweep.nodes.items()}
     told = tellings(captures, design.names, design.links, design.macs).links
     taken = {port for each in heard.links | heard.disputed for port in each} | heard.hearing | heard.unmapped
-    wanted = {each for each in design.links if sweep.heard.keys().isdisjoint((each.a.device, each.b.device))}
+    others = sweep.heard.keys() | heard.unclear
+    wanted = {each for each in design.links if others.isdisjoint((each.a.device, each.b.device))}
     return frozenset(each for each in told.values() if taken.isdisjoint(each)) & wanted

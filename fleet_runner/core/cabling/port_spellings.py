@@ -70,6 +70,12 @@ def respelled(name: str, designed: Collection[str]) -> str | None:
     return "" if alike or (told and None not in mine.values() and _shape(told[1]) in deep) else None
 
 
+def same_place(name: str, other: str) -> bool:
+    """Whether two names tell the same sort and place, or any sort at one of several numbers."""
+    one, two = spelled(name), spelled(other)
+    return bool(one and two and (one == two or (one[1] == two[1] and "/" in one[1])))
+
+
 def first_lane(name: str) -> str:
     """Return the port whose first lane a name is, as EOS calls a port that is not split ("Ethernet5/1"); else ""."""
     told = spelled(name)

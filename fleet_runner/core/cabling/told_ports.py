@@ -7,9 +7,16 @@ from dataclasses import dataclass
 
 from fleet_runner.core.cabling.lanes import is_lane
 from fleet_runner.core.cabling.links import Link, Port
-from fleet_runner.core.cabling.names import Names, bind_port
+from fleet_runner.core.cabling.names import Names, bind_port, device_of
 from fleet_runner.core.cabling.port_numbers import fitting
-from fleet_runner.core.cabling.port_spellings import first_lane, other_way, panel_number, panel_ways, respelled
+from fleet_runner.core.cabling.port_spellings import (
+    first_lane,
+    other_way,
+    panel_number,
+    panel_ways,
+    respelled,
+    same_place,
+)
 from fleet_runner.core.checks.parsers.lldp import Neighbour
 
 _PLAIN_PORT = re.compile(r"[A-Za-z]+([0-9]{1,9})$")
@@ -24,7 +31,7 @@ _INSIDE = re.compile(r"Ethernet-(?:BP|IB|Rec)[0-9]{1,4}", re.ASCII | re.IGNORECA
 
 def is_inside(heard: Neighbour) -> bool:
     """Whether what is heard is inside one chassis."""
-    return any(_INSIDE.fullmatch(name) for name in (heard.interface, heard.port, heard.description))
+    return any(map(_INSIDE.fullmatch, (heard.interface, heard.port, heard.description)))
 
 
 def own(macs: Mapping[str, Port], heard: Mapping[str, Iterable[Neighbour]]) -> Mapping[str, Port]:
@@ -61,8 +68,7 @@ class ToldPorts:
         `near` is what is plugged into it: where just the number of a port is told, it may be the designed one.
         """
         told = [name for name in names if name]
-        name = bind_port(device, "", self.known).device
-        spoken = self.known.spoken.get(name, {})
+        name, spoken = device_of(device, self.known)
         if not spoken or not told:
             return Port(name, told[0]) if told else None
         for each in sorted(told, key=str.isdecimal):  # a number beside a name may be an index, which says nothing
@@ -74,12 +80,23 @@ class ToldPorts:
         port = next((each for each in found if each and each.interface in designed), None)
         return port or found[0]
 
+    def guess(self, device: str, names: Iterable[str]) -> Port | None:
+        """Return the port of which a name that the design does not use tells just the number; else None."""
+        name, spoken = device_of(device, self.known)
+        if not spoken or name in self.panels:
+            return None
+        found = ((each, self._by_number(name, each)) for each in names)
+        return next((port for each, port in found if port and not same_place(each, port.interface)), None)
+
+    def _by_number(self, device: str, told: str) -> Port | None:
+        plain = _PLAIN_PORT.match(told)
+        return self.known.spoken[device].get(str(int(plain[1])) if plain else first_lane(told))
+
     def _otherwise(self, device: str, told: str, designed: Collection[str], wanted: Collection[Port]) -> Port | None:
         number = panel_number(told, designed)
         if number is not None:
             return self.panels.get(device, {}).get(number)
-        plain = _PLAIN_PORT.match(told)
-        port = self.known.spoken[device].get(str(int(plain[1])) if plain else first_lane(told))
+        port = self._by_number(device, told)
         if port in wanted:
             return port
         if self.lanes and any(Port(device, name) in self.lanes and is_lane(told, name) for name in designed):
@@ -99,18 +116,22 @@ def panels(
     if not any(ways.values()):
         return {}
     for device, neighbours in heard.items():
-        here = bind_port(device, "", known).device
+        here = device_of(device, known)[0]
         for each in neighbours:
-            near, there = bind_port(device, each.interface, known), bind_port(each.system, "", known).device
-            ends = (bind_port(each.system, name, known) for name in (each.port, each.description) if name)
-            told = next((port for port in ends if port in designed), None)
-            for switch, name, far in ((there, each.port, near), (here, each.interface, told)):
-                way = ways.get(switch)
-                number = way.match(name) if way else None
+            there = device_of(each.system, known)[0]
+            numbers = [
+                way.match(name) if (way := ways.get(switch)) else None
+                for switch, name in ((there, each.port), (here, each.interface))
+            ]
+            if not any(numbers):
+                continue
+            names = (bind_port(each.system, name, known) for name in (each.port, each.description) if name)
+            told = next((port for port in names if port in designed), None)
+            near = bind_port(device, each.interface, known)
+            for switch, number, far in zip((there, here), numbers, (near, told), strict=True):
                 if number:
-                    goal = (
-                        next((port for port in designed.get(far, ()) if port.device == switch), None) if far else None
-                    )
+                    ends = designed.get(far, ()) if far else ()
+                    goal = next((port for port in ends if port.device == switch), None)
                     plugged[switch] += [(goal.interface, int(number[1]))] if goal else []
     return {device: _panel(device, known, told) for device, told in plugged.items()}
 
