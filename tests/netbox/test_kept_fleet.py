@@ -1,10 +1,13 @@
 """The fleet that is kept beside the rows it was made of: the same one, or none."""
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import structlog
 
+import fleet_runner
 from fleet_runner.adapters import netbox
 from fleet_runner.adapters.netbox import cache, kept_fleet
 from tests.netbox.site import put
@@ -91,3 +94,36 @@ def test_where_no_file_can_be_written_the_fleet_is_there_all_the_same(standin: S
     with structlog.testing.capture_logs():
         assert netbox.load(standin.url, TOKEN, QUICK, kept) == netbox.load(standin.url, TOKEN, QUICK)
     assert not kept_fleet.beside(kept).exists()
+
+
+def test_other_code_of_the_same_version_makes_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check that somebody corrected, in a working copy or between releases, is asked of what was kept."""
+    package = Path(fleet_runner.__file__).parent
+    for folder in kept_fleet.CODE:
+        shutil.copytree(package / folder, tmp_path / folder)
+    monkeypatch.setattr(fleet_runner, "__file__", str(tmp_path / "__init__.py"))
+    made = kept_fleet.form.__wrapped__
+    assert made() == kept_fleet.form()
+    (tmp_path / "core" / "inventory" / "addresses.py").write_text("# corrected\n")
+    assert made() != kept_fleet.form()
+
+
+def test_a_mark_that_another_digit_is_in_is_not_used(standin: Standin, kept: Path) -> None:
+    """One that says that the change log was read farther than it was would miss what changed."""
+    first = snapshot(standin, kept)
+    assert first.mark is not None
+    text = kept.read_bytes()
+    said = f'"change": {first.mark.change}'.encode()
+    assert text.count(said) == 1
+    kept.write_bytes(text.replace(said, said + b"0"))
+    with structlog.testing.capture_logs() as told:
+        assert snapshot(standin, kept).how == "everything"
+    assert "it is damaged" in told[0]["why"]
+
+
+def test_what_was_seen_with_another_token_names_no_fleet(standin: Standin, kept: Path) -> None:
+    """A process whose token was replaced goes on with what others keep for the new one."""
+    first = snapshot(standin, kept)
+    before = replace(first, of="another", sum="another")
+    found = netbox.snapshot(standin.url, TOKEN, QUICK, kept, before)
+    assert (found.of, found.sum, found.file) == (first.of, first.sum, kept)

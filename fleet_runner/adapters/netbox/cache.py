@@ -43,7 +43,9 @@ FORMS: Mapping[str, Any] = {
 }
 """What each list of `Rows` holds."""
 
-FORM = sha256(json.dumps({name: form._fields for name, form in FORMS.items()}).encode()).hexdigest()
+LAYOUT = 2  # of a file: the mark is in its head
+
+FORM = sha256(json.dumps([LAYOUT, {name: form._fields for name, form in FORMS.items()}]).encode()).hexdigest()
 """What tells a file of other rows, of an older or a newer version."""
 
 
@@ -161,9 +163,14 @@ def read(file: Path, form: str, of: str) -> tuple[dict[str, Any], bytes]:
         raise UnusableError("another version of fleet-runner wrote it")
     if said["of"] != of:
         raise UnusableError("it belongs to another NetBox or token")
-    if said["sum"] != sha256(body).hexdigest():
+    if said.pop("seal") != _seal(said) or said["sum"] != sha256(body).hexdigest():
         raise UnusableError("it is damaged")
     return said, body
+
+
+def _seal(head: Mapping[str, Any]) -> str:
+    """Return what tells a head from one of which a digit has changed: a mark too far on would miss changes."""
+    return sha256(json.dumps(head).encode()).hexdigest()
 
 
 def _row(form: Any, row: list[Any]) -> Any:
@@ -186,12 +193,12 @@ def save(file: Path, print_: str, kept: Rows, mark: Mark) -> str:
 
 def write(file: Path, head: Mapping[str, Any], body: bytes) -> str:
     """Write a head and a body, for this user only; return the body's sum, or "", and the log says why not."""
-    said = sha256(body).hexdigest()
-    new = ""
+    total, new = sha256(body).hexdigest(), ""
+    said = {**head, "sum": total}
     try:
         descriptor, new = tempfile.mkstemp(dir=file.parent, prefix=f".{file.stem}-")  # of mode 0600
         with os.fdopen(descriptor, "wb") as stream:
-            stream.writelines((json.dumps({**head, "sum": said}).encode(), b"\n", body))
+            stream.writelines((json.dumps({**said, "seal": _seal(said)}).encode(), b"\n", body))
             stream.flush()
             os.fsync(stream.fileno())
         Path(new).replace(file)
@@ -200,7 +207,7 @@ def write(file: Path, head: Mapping[str, Any], body: bytes) -> str:
         if new:
             Path(new).unlink(missing_ok=True)
         return ""
-    return said
+    return total
 
 
 @contextlib.contextmanager

@@ -1,17 +1,16 @@
 """The fleet that was made of kept rows, in a file beside theirs: as long as they stay, nobody makes it again.
 
-What it is good for is in its head: rows with one sum, of one NetBox, made into records and checked by one release.
+What it is good for is in its head: rows with one sum, of one NetBox, made into records and checked by the same code.
 """
 
 import json
 from collections.abc import Iterable
-from dataclasses import fields
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import fleet_runner
 from fleet_runner.adapters.netbox.cache import UnusableError, read, uncollected, write
 from fleet_runner.core.inventory.records import (
     Cable,
@@ -25,7 +24,8 @@ from fleet_runner.core.inventory.records import (
     Termination,
 )
 
-RECORDS = (Fleet, Rack, DeviceType, Device, Interface, Part, Cable)
+CODE = ("adapters/netbox", "core/base", "core/cabling", "core/inventory", "core/nvlink")
+"""What makes records of rows, and checks them."""
 
 
 def beside(rows: Path) -> Path:
@@ -35,9 +35,12 @@ def beside(rows: Path) -> Path:
 
 @cache
 def form() -> str:
-    """Return what tells a file of other records, or that another release made and checked."""
-    names = {each.__name__: [field.name for field in fields(each)] for each in RECORDS}
-    return sha256(json.dumps([version("fleet-runner"), names]).encode()).hexdigest()
+    """Return what tells a file that other code made and checked: versions do not tell what somebody corrected."""
+    package, found = Path(fleet_runner.__file__).parent, sha256()
+    for folder in CODE:
+        for file in sorted((package / folder).rglob("*.py")):
+            found.update(file.read_bytes())
+    return found.hexdigest()
 
 
 def load(file: Path, of: str) -> Fleet | None:

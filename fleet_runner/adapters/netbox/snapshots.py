@@ -60,7 +60,8 @@ def snapshot(
                 found = _whole(lists)
                 if base:
                     _present(lists, base.rows, base.mark, found, kept)
-            file, sum_ = (before.file, before.sum) if before else (kept, base.sum) if base else (None, "")
+            file = base.file if isinstance(base, Snapshot) else kept if base else None
+            sum_ = base.sum if base else ""
             if found.mark and (base is None or found.mark != base.mark):
                 sum_ = cache.save(kept, print_, found.rows, found.mark)
                 file = kept if sum_ else None

@@ -7,6 +7,7 @@ from dataclasses import replace
 import structlog
 
 from fleet_runner.adapters.plays.engine import Batch
+from fleet_runner.adapters.store.lifecycle.nodes import PRESSING
 from fleet_runner.core.base.errors import ConflictError, FleetError
 from fleet_runner.core.inventory.placement import group, living
 from fleet_runner.core.inventory.records import Fleet
@@ -49,22 +50,22 @@ def act(
         for at in range(0, len(due), TOGETHER):
             some, patience = due[at : at + TOGETHER], timing(world.settings, world.standings)
             running = {run.node: run for run in world.store.open_runs(node.name for node in some)}
-            outlook.unmentioned = world.store.unmentioned(node.name for node in some)
-            resting: list[tuple[Node, Decision]] = []
+            outlook.ask(node.name for node in some)
+            resting, tickets = list[tuple[Node, Decision]](), report.tickets
             for node in some:
                 view = outlook.view(node, running.get(node.name), clock())
                 now = clock()
                 decision = purse.spend(view, decide(view, patience, now), now)
                 purse.leave_line(node.name, decision, now)
-                if decision.actions:
+                if decision.actions or node.wake_at <= PRESSING:
                     reached = NOBODY if runners is None else group(runners, outlook.where(node.name))
                     for run in carry_out(purse, view, _together(purse, decision, reached), now, report):
                         opened[run.batch].append(run)
-                    if _about_tickets(decision):  # they may name others, whose turn comes
-                        outlook.unmentioned = outlook.unmentioned._replace(tickets=frozenset())
                 else:
                     resting.append((node, decision))
                 between(report)
+                if report.tickets > tickets:  # they may name others, whose turn comes
+                    outlook.unmentioned = outlook.unmentioned._replace(tickets=frozenset())
             _rest(world, resting, report)
     for batch in opened.values():
         between(report)
@@ -82,14 +83,14 @@ def _together(purse: Allowance, decision: Decision, reached: frozenset[str]) -> 
 
 def _rest(world: TickContext, resting: list[tuple[Node, Decision]], report: Report) -> None:
     """Write down what nodes wait for of which nothing follows now: it concerns nobody but them."""
-    for name in world.store.rest(resting) if resting else ():
-        report.conflicts += 1
-        log.info("decided again at the next tick", node=name, why="it has changed since it was read")
-
-
-def _about_tickets(decision: Decision) -> int:
-    """Return how many tickets a decision opens, opens again or closes."""
-    return sum(isinstance(action, OpenTicket | CloseTicket) for action in decision.actions)
+    why, changed = "it has changed since it was read", tuple[str, ...]()
+    try:
+        changed = world.store.rest(resting) if resting else ()
+    except ConflictError as error:
+        why, changed = str(error), tuple(node.name for node, _ in resting)
+    report.conflicts += len(changed)
+    for name in changed:
+        log.info("decided again at the next tick", node=name, why=why)
 
 
 def _due(purse: Allowance, now: float) -> tuple[Node, ...]:
@@ -116,13 +117,14 @@ def carry_out(purse: Allowance, view: View, decision: Decision, now: float, repo
         for action in decision.actions
         if isinstance(action, Move)
     ]
-    report.moves += [each for each in _told(world, node, decision, now) if each not in report.moves]
+    about = sum(isinstance(action, OpenTicket | CloseTicket) for action in decision.actions)
+    report.tickets += about
+    report.moves += [each for each in _told(world, node, about, now) if each not in report.moves]
     return runs
 
 
-def _told(world: TickContext, node: Node, decision: Decision, now: float) -> list[str]:
-    """Return what the history says of tickets that this decision opened, opened again or closed."""
-    about = _about_tickets(decision)
+def _told(world: TickContext, node: Node, about: int, now: float) -> list[str]:
+    """Return what the history says of so many tickets that a decision opened, opened again or closed."""
     if not about:
         return []
     return [entry.sentence for entry in world.store.history(node.name, about, "ticket") if entry.at == now]

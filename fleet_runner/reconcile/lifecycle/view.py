@@ -62,6 +62,10 @@ class FleetView:
             self.known = {node.name: node for node in self.world.store.nodes()}
         return self.known
 
+    def ask(self, names: Iterable[str]) -> None:
+        """Ask at once what there is to be read of nodes that are due, and anew what people said of modes."""
+        self.unmentioned, self.said = self.world.store.unmentioned(names), None
+
     def where(self, name: str) -> str:
         """Return in which place a node is, or the site of a fabric."""
         return place(self.fleet, self.world.fabrics, name)
@@ -223,7 +227,7 @@ class FleetView:
         return self.ruled
 
     def modes(self, name: str) -> Modes:
-        """Return how far automation may go at a node, or at a fabric; what people said is read once a tick."""
+        """Return how far automation may go at a node, or at a fabric; what people said is read once for many."""
         if self.said is None:
             self.said = self.world.store.modes()
         found = modes.modes(self.said, self.world.where(name))

@@ -103,12 +103,16 @@ def source_due(world: TickContext, now: float) -> float:
 
 @dataclass(slots=True)
 class Report:
-    """What one tick did: sentences on moves and tickets, the batches it started, the fabric sweeps that it closed."""
+    """What one tick did: sentences on moves and tickets, the batches it started, the fabric sweeps that it closed.
+
+    `tickets` counts how often one was opened, seen again or closed.
+    """
 
     moves: list[str] = field(default_factory=list[str])
     started: int = 0
     closed: int = 0
     conflicts: int = 0
+    tickets: int = 0
     swept: list[Run] = field(default_factory=list[Run])
 
 

@@ -63,7 +63,7 @@ class Database:
     @contextmanager
     def one_moment(self) -> Iterator[None]:
         """Have everything that this thread reads meanwhile be read in one transaction; the first read begins it."""
-        with ExitStack() as opened:
+        with explained(self.where), ExitStack() as opened:
             token = self.held.set(self.held.get() or cache(lambda: opened.enter_context(self.engine.connect())))
             try:
                 yield

@@ -39,7 +39,7 @@ _COLUMNS: list[ColumnElement[Any]] = [
     _any(alarms.c.node, STANDING),
 ]
 _MENTIONED = select(*_COLUMNS)
-_VERSIONS = select(*[nodes.c.name, nodes.c.version]).with_for_update()
+_VERSIONS = select(*[nodes.c.name, nodes.c.version]).with_for_update(key_share=True)
 _REST = (
     update(nodes)
     .where(nodes.c.name == bindparam("_name"))

@@ -10,6 +10,7 @@ from sqlalchemy import (
     Integer,
     Select,
     bindparam,
+    case,
     select,
     update,
 )
@@ -103,8 +104,9 @@ def wake(connection: Connection, names: Iterable[str], at: float = 0.0) -> None:
 
 
 def wake_all(connection: Connection) -> None:
-    """Have the reconciler look at every node that waits for a moment."""
-    connection.execute(update(nodes).where(nodes.c.wake_at > 0.0, LIVE).values(wake_at=0.0))
+    """Have the reconciler look at every node that waits for a moment; what was decided before no longer applies."""
+    at = case((nodes.c.wake_at > 0.0, 0.0), else_=nodes.c.wake_at)
+    connection.execute(update(nodes).where(LIVE).values(version=nodes.c.version + 1, wake_at=at))
 
 
 def existing(connection: Connection, names: Iterable[str]) -> frozenset[str]:

@@ -117,7 +117,7 @@ class ScheduleMethods:
         """Have all nodes that serve, and all fabrics, be looked at now; return how many."""
         with self._database.write() as connection:
             mine = update(nodes).where(nodes.c.state.in_([*SERVING, *FABRICS]))
-            return connection.execute(mine.values(wake_at=0.0)).rowcount
+            return connection.execute(mine.values(version=nodes.c.version + 1, wake_at=0.0)).rowcount
 
     def turns(self, stages: Mapping[Stage, Collection[State]]) -> SweepTurns:
         """Return when the last run of each stage ended on the nodes in some states, and which run now.

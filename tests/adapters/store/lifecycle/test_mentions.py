@@ -1,7 +1,11 @@
 """Which nodes the store says anything about, and what is written of many of which nothing follows."""
 
+from sqlalchemy import update
+
 from fleet_runner.adapters.store import Store
+from fleet_runner.adapters.store.schema.core import nodes
 from fleet_runner.core.lifecycle.runs import IntentKind, Outcome
+from fleet_runner.core.lifecycle.states import State
 from tests.adapters.store.builders import decision, judged, node, opened, swap
 from tests.making import an_alarm
 
@@ -50,3 +54,16 @@ def test_those_that_changed_meanwhile_stay_as_they_are(stocked: Store) -> None:
         ("gpu-03 waits.", 900.0, 2),
     ]
     assert stocked.rest(decided) == NAMES
+
+
+def test_what_was_decided_before_all_were_woken_no_longer_applies(stocked: Store) -> None:
+    """Somebody set a mode, or began a sweep: a node must not sleep on by what was decided before."""
+    stocked.keep_alarms(["gpu-03"], lambda _: [an_alarm(node="gpu-03", id=0)], 211.0)
+    for wake in (stocked.wake_all, stocked.wake_serving):
+        with stocked._database.write() as connection:
+            connection.execute(update(nodes).values(state=State.PRODUCTION.value))
+        decided = [(row, decision(wake_at=900.0)) for row in stocked.nodes()]
+        wake()
+        assert stocked.rest(decided) == NAMES
+        if wake == stocked.wake_all:
+            assert [each.name for each in stocked.pressing(9)] == ["gpu-03"]  # comes before all others as before
