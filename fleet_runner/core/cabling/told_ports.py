@@ -90,7 +90,8 @@ class ToldPorts:
 
     def _by_number(self, device: str, told: str) -> Port | None:
         plain = _PLAIN_PORT.match(told)
-        return self.known.spoken[device].get(str(int(plain[1])) if plain else first_lane(told))
+        port = self.known.spoken[device].get(str(int(plain[1])) if plain else first_lane(told))
+        return None if port in self.lanes and not plain else port
 
     def _otherwise(self, device: str, told: str, designed: Collection[str], wanted: Collection[Port]) -> Port | None:
         number = panel_number(told, designed)

@@ -143,3 +143,24 @@ def test_two_bundles_in_each_others_ports_are_no_other_way_to_count(stride: int,
     told = [(name, "leaf-2", ports[at + cables]) for at, name in enumerate(ports[:cables])]
     told += [(name, "leaf-1", ports[at]) for at, name in enumerate(ports[cables:])]
     assert not misread({HeardCable(name, name, far, goal) for name, far, goal in told}, leads)
+
+
+@pytest.mark.parametrize(("port", "lane"), [("Ethernet{}", "Ethernet{}/{}"), ("Ethernet1/{}", "Ethernet1/{}/{}")])
+def test_the_first_lane_of_a_split_port_is_one_of_its_lanes(port: str, lane: str) -> None:
+    """Four cables of 100G in each port: from both ends, in any lane of theirs."""
+    wanted = [
+        link(Port(f"gpu-{at}-{each}", "eth0"), Port("leaf-1", port.format(at)))
+        for at in range(1, 4)
+        for each in range(1, 5)
+    ]
+    known = names([end for each in wanted for end in each], {}, {})
+    places = Places({}, {}, frozenset(each.a.device for each in wanted), lanes=frozenset(each.b for each in wanted))
+    for turn in (0, 1):
+        rows: dict[str, list[Neighbour]] = {"leaf-1": []}
+        for each in wanted:
+            _, at, one = each.a.device.split("-")
+            told = lane.format(at, (int(one) + turn) % 4 + 1)
+            rows["leaf-1"].append(Neighbour(told, each.a.device, "eth0", ""))
+            rows[each.a.device] = [Neighbour("eth0", "leaf-1", told, "")]
+        found = judge(wanted, rows, known, places)
+        assert (found.faults, found.matched, found.doubts, found.shifted) == ((), len(wanted), (), ())
