@@ -255,7 +255,7 @@ def _unclear(rows: Collection[_Row], designed: Mapping[Port, Link], known: Names
             cables[here].add(HeardCable(heard.interface, _name(near), there, _goal(far, here, designed)))
         names = names_of(heard) if there in odd and not identified else ()
         if names:
-            name = far.interface if far and far.interface in names else names[0]
+            name = far.interface if far and far.interface in names else min(names, key=str.isdecimal)
             cables[there].add(HeardCable(name, _name(far), here, _goal(near, there, designed)))
     leads: dict[str, dict[str, set[str]]] = {device: defaultdict(set) for device in odd}
     for port, (a, b) in designed.items():

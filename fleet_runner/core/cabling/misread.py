@@ -22,6 +22,9 @@ FEWEST = 2
 OFF_ALIKE = 0.8
 """The share of a device's cables, at least, that are off by one port: of a rotation fewer are."""
 
+HALF = 0.5
+"""The share of a device's cables of which another rule must explain more."""
+
 IN_ORDER = 3
 """Cables of a device, at least, that stand in their order and none in its place."""
 
@@ -57,7 +60,7 @@ def misread(cables: Collection[HeardCable], leads: Mapping[str, AbstractSet[str]
     for each in cables:
         if each.read and each.name.isdecimal():  # a number alone was read as the port that ends in it
             told[kind(each.read), BELIEVED].add(each._replace(name=each.read))
-        else:
+        elif each.read or not each.name.isdecimal():  # which is an index, or nothing that anybody was read as
             told[kind(each.name), OFF_ALIKE].add(each)
     return any(
         _misread(mine, designed[sort], leads, share) for (sort, share), mine in told.items() if sort in designed
@@ -78,6 +81,8 @@ def _misread(
     alone = {each.name: each.read for each in cables}
     known = [each for each in cables if each.far in leads]
     for reading, fewest, suggested in _readings(alone, designed) if known else ():
+        if sum(reading.get(each.name) in leads[each.far] for each in known) <= HALF * len(known):
+            continue  # it explains a few cables by chance
         for fits, mine, every in (_bundles(known, leads, reading, alone), _ports(known, reading, alone)):
             if fits > mine and len(known) >= fewest and (suggested or _stands_out(fits, mine, every, share)):
                 return True
@@ -125,7 +130,7 @@ def _readings(alone: Reading, designed: Collection[str]) -> Iterator[tuple[Readi
         if reading and any(reading.get(name) != port for name, port in alone.items()):
             same = all(place(name) == place(port) for name, port in reading.items())
             suggested = wanted.told or told.told or wanted.at != told.at or same
-            yield reading, 1 if told.told else FEWEST, suggested
+            yield reading, 1 if told.told or wanted.at != told.at else FEWEST, suggested
 
 
 def _in_order(

@@ -67,11 +67,11 @@ class ToldPorts:
 
         `near` is what is plugged into it: where just the number of a port is told, it may be the designed one.
         """
-        told = [name for name in names if name]
+        told = sorted(filter(None, names), key=str.isdecimal)  # a number beside a name may be an index
         name, spoken = device_of(device, self.known)
         if not spoken or not told:
             return Port(name, told[0]) if told else None
-        for each in sorted(told, key=str.isdecimal):  # a number beside a name may be an index, which says nothing
+        for each in told:
             if each in spoken:
                 return spoken[each]
         designed = {port.interface for port in spoken.values() if port.interface in spoken}
@@ -90,7 +90,8 @@ class ToldPorts:
 
     def _by_number(self, device: str, told: str) -> Port | None:
         plain = _PLAIN_PORT.match(told)
-        return self.known.spoken[device].get(str(int(plain[1])) if plain else first_lane(told))
+        port = self.known.spoken[device].get(str(int(plain[1])) if plain else first_lane(told))
+        return None if port in self.lanes and not plain else port
 
     def _otherwise(self, device: str, told: str, designed: Collection[str], wanted: Collection[Port]) -> Port | None:
         number = panel_number(told, designed)

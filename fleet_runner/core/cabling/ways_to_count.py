@@ -71,8 +71,8 @@ def ways(names: Collection[str]) -> list[Way]:
             found += _by_lanes(
                 {name: row[at] for name, row in places.items()}, at, _first_lane(names, columns[at], at)
             )
-    if len(differing) == 1 and columns[differing[0]] == _EOS_HALVES and differing[0]:
-        differing.insert(0, differing[0] - 1)
+    if width > 1 and {*differing} <= {width - 2, width - 1} and columns[-1] <= _EOS_HALVES:
+        differing = [width - 2, width - 1]  # few cables may be at first halves alone
     if len(differing) == 2:  # noqa: PLR2004  a cage and its half
         a, b = differing
         found.append(_halves({name: (row[a], row[b]) for name, row in places.items()}))

@@ -105,3 +105,62 @@ def test_a_server_whose_rails_are_all_one_further_is_told() -> None:
     assert ([fault.kind for fault in found.faults], found.shifted) == ([Kind.ROTATION], ())
     cables = {HeardCable(f"eth{at}", f"eth{at}", f"leaf-{at + 1}", f"eth{at + 1}") for at in range(7)}
     assert misread(cables, {f"leaf-{at}": {f"eth{at}"} for at in range(8)})
+
+
+def test_an_index_beside_a_name_hides_no_other_way_to_count() -> None:
+    """Whether the switch hears its servers itself, or they hear its index and its name."""
+    wanted = [link(Port(f"gpu-{at}", "eth0"), Port("leaf-1", f"Ethernet{at + 1}")) for at in range(4)]
+    far = {f"gpu-{at}": [Neighbour("eth0", "leaf-1", f"{at + 101}", f"Ethernet{8 * at}")] for at in range(4)}
+    near = {"leaf-1": [Neighbour(f"Ethernet{8 * at}", f"gpu-{at}", "eth0", "") for at in range(3)]}
+    known = names([port for each in wanted for port in each], {}, {})
+    for rows in (far, near | far):
+        found = judge(wanted, rows, known, Places({}, {}, frozenset(far)))
+        assert (found.faults, found.matched, found.shifted) == ((), 0, ("leaf-1",))
+    assert not misread({HeardCable("7", "", "gpu-1", "swp1")}, {"gpu-1": {"swp1"}})
+
+
+@pytest.mark.parametrize(
+    ("cables", "others"),
+    [
+        ({"Ethernet1/2": "Ethernet1/5"}, {"Ethernet1/1", "Ethernet2/1"}),
+        ({"Ethernet1/5": "Ethernet2/1"}, {"Ethernet1/1", "Ethernet3/1"}),
+        ({"Ethernet2/1": "Ethernet3/1", "Ethernet3/1": "Ethernet5/1"}, {"Ethernet1/1", "Ethernet2/1"}),
+    ],
+)
+def test_a_half_of_a_cage_is_not_taken_for_the_port_of_the_same_name_though_few_are_heard(
+    cables: dict[str, str], others: set[str]
+) -> None:
+    leads = {goal: {goal} for goal in {*cables.values(), *others}}
+    assert misread({HeardCable(name, name, goal, goal) for name, goal in cables.items()}, leads)
+
+
+@pytest.mark.parametrize("stride", [1, 4, 8])
+@pytest.mark.parametrize("cables", [1, 2, 4])
+def test_two_bundles_in_each_others_ports_are_no_other_way_to_count(stride: int, cables: int) -> None:
+    """A way that explains one cable of them does so by chance."""
+    ports = [f"Ethernet{stride * at}" for at in range(1, 2 * cables + 1)]
+    leads = {"leaf-1": {*ports[:cables]}, "leaf-2": {*ports[cables:]}}
+    told = [(name, "leaf-2", ports[at + cables]) for at, name in enumerate(ports[:cables])]
+    told += [(name, "leaf-1", ports[at]) for at, name in enumerate(ports[cables:])]
+    assert not misread({HeardCable(name, name, far, goal) for name, far, goal in told}, leads)
+
+
+@pytest.mark.parametrize(("port", "lane"), [("Ethernet{}", "Ethernet{}/{}"), ("Ethernet1/{}", "Ethernet1/{}/{}")])
+def test_the_first_lane_of_a_split_port_is_one_of_its_lanes(port: str, lane: str) -> None:
+    """Four cables of 100G in each port: from both ends, in any lane of theirs."""
+    wanted = [
+        link(Port(f"gpu-{at}-{each}", "eth0"), Port("leaf-1", port.format(at)))
+        for at in range(1, 4)
+        for each in range(1, 5)
+    ]
+    known = names([end for each in wanted for end in each], {}, {})
+    places = Places({}, {}, frozenset(each.a.device for each in wanted), lanes=frozenset(each.b for each in wanted))
+    for turn in (0, 1):
+        rows: dict[str, list[Neighbour]] = {"leaf-1": []}
+        for each in wanted:
+            _, at, one = each.a.device.split("-")
+            told = lane.format(at, (int(one) + turn) % 4 + 1)
+            rows["leaf-1"].append(Neighbour(told, each.a.device, "eth0", ""))
+            rows[each.a.device] = [Neighbour("eth0", "leaf-1", told, "")]
+        found = judge(wanted, rows, known, places)
+        assert (found.faults, found.matched, found.doubts, found.shifted) == ((), len(wanted), (), ())
