@@ -86,6 +86,10 @@ bench-boot: $(DEV) ## Boot 10,000 nodes at once over real sockets, beside nginx 
 bench-ethernet: $(DEV) ## Take what it costs to judge a whole Ethernet fabric from what its switches print
 	@$(BIN)/python -m benchmarks.ethernet $(BENCH_ARGS)
 
+.PHONY: bench-fleet
+bench-fleet: $(DEV) ## Find how large a fleet one runner and one store carry, and what breaks first
+	@PYTHONPATH=. $(BIN)/python benchmarks/fleet.py $(BENCH_ARGS)
+
 .PHONY: bench-firmware
 bench-firmware: $(RUN) ## Update the firmware of 200 emulated BMCs at once from one process
 	@$(BIN)/python benchmarks/firmware.py $(BENCH_ARGS)

@@ -1,7 +1,7 @@
 """The fleet that is kept beside the rows it was made of: the same one, or none."""
 
 import shutil
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +10,20 @@ import structlog
 import fleet_runner
 from fleet_runner.adapters import netbox
 from fleet_runner.adapters.netbox import cache, kept_fleet
+from fleet_runner.core.inventory.records import (
+    Cable,
+    Device,
+    DeviceType,
+    Fleet,
+    Interface,
+    Management,
+    Part,
+    Rack,
+    Termination,
+)
 from tests.netbox.site import put
 from tests.netbox.standin import TOKEN, Standin
+from tests.netbox.test_following import same
 from tests.netbox.test_reading import FLEET, QUICK, install
 
 
@@ -127,3 +139,33 @@ def test_what_was_seen_with_another_token_names_no_fleet(standin: Standin, kept:
     before = replace(first, of="another", sum="another")
     found = netbox.snapshot(standin.url, TOKEN, QUICK, kept, before)
     assert (found.of, found.sum, found.file) == (first.of, first.sum, kept)
+
+
+PORT = Interface("ib0", "infiniband-ndr", "02:00:00:00:00:01", "0002c90300000001", mgmt_only=True)
+WHOLE = Fleet(
+    ("hall-1",),
+    {"hall-1/A03": Rack("A03", "hall-1", 48, 2, "row A")},
+    {"hgx": DeviceType("hgx", "Maker", "HGX", 8.0, (PORT,), full_depth=False)},
+    {
+        "gpu-01": Device(
+            "gpu-01", "hgx", "gpu-server", "hall-1", "A03", 1.5, "offline", "S-1", "192.0.2.1", "192.0.2.2", "acme",
+            Management.CUSTOMER, (PORT,), (Part("GPU 0", "gpu", "H100", "P-1"),), {"ntp": ["a", {"b": None}]}, "rear",
+        )
+    },
+    (Cable(Termination("gpu-01", "ib0"), Termination("leaf-1", "1"), "C-1", "aoc", ("trunk T-1",), "planned", 7),),
+    "a revision",
+    ("A note.",),
+    {"gpu-02": "it has no rack"},
+    (Termination("gpu-03", "ib0"),),
+)  # fmt: skip
+"""A fleet in which no field is as it is when nobody says anything, but what the store alone knows."""
+
+
+def test_every_field_comes_back_as_it_was(tmp_path: Path) -> None:
+    kept_fleet.save(tmp_path / "kept", "these rows", WHOLE)
+    assert same(kept_fleet.load(tmp_path / "kept", "these rows"), WHOLE)
+    said = (WHOLE, PORT, *WHOLE.racks.values(), *WHOLE.device_types.values(), *WHOLE.devices.values(), *WHOLE.cables)
+    usual = [
+        field.name for each in said for field in fields(each) if getattr(each, field.name) in (field.default, {})
+    ]
+    assert usual == ["last_places"]
