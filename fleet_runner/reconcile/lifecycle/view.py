@@ -228,8 +228,7 @@ class FleetView:
 
     def modes(self, name: str) -> Modes:
         """Return how far automation may go at a node, or at a fabric; what people said is read once for many."""
-        if self.said is None:
-            self.said = self.world.store.modes()
+        self.said = self.world.store.modes() if self.said is None else self.said
         found = modes.modes(self.said, self.world.where(name))
         return replace(found, closed=self.world.unaccepted) if self.world.unaccepted else found
 
