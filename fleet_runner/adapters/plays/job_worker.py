@@ -44,6 +44,7 @@ class Hands(Protocol):
 
     def queues(self) -> Iterable[str]:
         """Return the queues that it takes jobs of now."""
+        ...
 
     def start(self, batch: str) -> None:
         """Start a batch."""
