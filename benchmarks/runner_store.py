@@ -28,6 +28,7 @@ from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.reconcile.loop.leader import described
 from fleet_runner.settings import Settings
 from tests import postgres
+from tests.taking import take
 
 NODES = 1_000
 TOGETHER = 20
@@ -86,10 +87,10 @@ def claimed(store: Store, settings: Settings) -> None:
     """Take and begin every batch that is offered, as runners that have no others do."""
     me = described(settings)
     store.begin_runner(me)
-    while found := store.take_parcels(me.id, 60.0):
+    while found := take(store, me.id):
         for each in found:
-            store.start_parcel(each.offer.batch, each.token, "bench", 60.0)
-            store.finish_parcel(each.offer.batch, each.token, 0, "")
+            store.start_parcel(each.batch, "bench", 60.0)
+            store.finish_parcel(each.batch, 0, "")
 
 
 def store_of(url: str, settings: Settings, pid: int) -> Iterator[str]:

@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
 
@@ -13,6 +14,7 @@ from sqlalchemy import create_engine, make_url, text
 
 from fleet_runner.adapters.plays import batch_folder, leased_engine, processes
 from fleet_runner.adapters.plays.engine import Batch, Look
+from fleet_runner.adapters.plays.job_worker import JobWorker
 from fleet_runner.adapters.plays.leased_engine import Leased
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.inventory.placement import BatchSummary, Runner
@@ -30,6 +32,28 @@ from tests.waiting import until
 
 LEASE = 24.0
 """Seconds: half of it is the longest pause between two renewals that costs no play, and computers are busy."""
+
+
+@dataclass(slots=True)
+class Hands:
+    """What a runner does for its worker, and nothing else."""
+
+    store: Store
+    settings: Settings
+    name: str
+    given: list[str] = field(default_factory=list[str])
+
+    def queues(self) -> tuple[str, ...]:
+        """Return the queues that it takes jobs of now."""
+        return self.store.reached(self.name)
+
+    def start(self, batch: str) -> None:
+        """Start a batch."""
+        self.given.append(batch)
+        leased_engine.begin(self.settings, self.store, self.name, batch)
+
+    def look(self) -> None:
+        """Decide nothing: nobody does."""
 
 
 class Hall:
@@ -64,9 +88,11 @@ class Hall:
         self.engine.launch(self.site.settings, Batch(batch, Stage.VERIFY, told))
         return opened
 
-    def carry(self, settings: Settings, name: str) -> int:
-        """Have a runner take what there is, and start it."""
-        return leased_engine.carry(settings, self.store, name)
+    def carry(self, settings: Settings, name: str) -> list[str]:
+        """Have a runner's worker take what there is, and start it; return which batches it was given."""
+        hands = Hands(self.store, settings, name)
+        JobWorker(settings, name, hands).run(wait=False)
+        return hands.given
 
     def parcel(self, batch: str) -> BatchSummary:
         """Read a parcel that is there."""
@@ -77,9 +103,9 @@ class Hall:
         self.store.lapse_parcels()
         return self.engine.look(self.site.settings, batch)
 
-    def folder(self, settings: Settings, batch: str, token: int = 1) -> Path:
+    def folder(self, settings: Settings, batch: str) -> Path:
         """Return a batch's folder at a runner."""
-        return settings.batches_dir / f"{batch}.{token}"
+        return settings.batches_dir / batch
 
     def supervisor(self, folder: Path) -> int:
         """Return the supervisor's process id."""

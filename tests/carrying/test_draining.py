@@ -18,7 +18,7 @@ def test_who_waits_for_its_plays_decides_no_more_and_takes_nothing(tmp_path: Pat
     url = postgresql_urls()
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "sites.yml").write_text("- name: hall\n", "utf-8")
-    folder = tmp_path / "state" / "batches" / "verify-1.1"
+    folder = tmp_path / "state" / "batches" / "verify-1"
     folder.mkdir(parents=True)
     given = {"FLEET_STATE_DIR": str(tmp_path / "state"), "FLEET_DATABASE_URL": url, "FLEET_TICK_SECONDS": "0.1"}
     with Store.open(url) as store, (folder / batch_folder.LOCK).open("wb") as lock:

@@ -16,34 +16,8 @@ from fleet_runner.core.base.errors import ConflictError
 from fleet_runner.settings import Settings
 from tests.adapters.plays.engine.conftest import Site
 from tests.carrying.conftest import LEASE, Hall
+from tests.taking import take
 from tests.waiting import until
-
-
-def test_what_was_taken_and_never_written_down_is_anybodys_again(hall: Hall) -> None:
-    """Its runner was killed after it took it, or never learned that it did; while it lives, it renews it."""
-    mine, _ = hall.settings("r1"), hall.settings("r2")
-    hall.offer(hall.batch)
-    hall.store.take_parcels("r1", LEASE)
-    leased_engine.sweep(mine, hall.store, "r2")
-    assert hall.parcel(hall.batch).runner == "r1"
-    leased_engine.sweep(mine, hall.store, "r1")
-    assert hall.parcel(hall.batch).runner == ""
-    (again,) = hall.store.take_parcels("r2", LEASE)
-    assert again.token == 2
-
-
-def test_what_is_about_to_begin_or_has_begun_is_not_given_up(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first has its folder; the second has none any more, and is its supervisor's."""
-    mine, other = hall.settings("r1"), f"{hall.batch}-b"
-    monkeypatch.setattr(engine, "_spawn", lambda *_: os.getpid())
-    hall.offer(hall.batch)
-    hall.carry(mine, "r1")
-    hall.offer(other, "gpu-02")
-    (taken,) = hall.store.take_parcels("r1", LEASE)
-    hall.store.start_parcel(other, taken.token, "carrier", LEASE)
-    leased_engine.sweep(mine, hall.store, "r1")
-    assert [hall.parcel(each).runner for each in (hall.batch, other)] == ["r1", "r1"]
-    assert hall.parcel(other).left > 0.0
 
 
 def test_a_folder_in_which_no_batch_was_written_is_removed_once_it_is_old(hall: Hall) -> None:
@@ -51,11 +25,11 @@ def test_a_folder_in_which_no_batch_was_written_is_removed_once_it_is_old(hall: 
     mine = hall.settings("r1")
     folder = hall.folder(mine, hall.batch)
     folder.mkdir(parents=True)
-    leased_engine.sweep(mine, hall.store, "r1")
+    leased_engine.sweep(mine, hall.store)
     assert folder.exists()
     at = time.time() - leased_engine.START_SECONDS - 1.0
     os.utime(folder, (at, at))
-    leased_engine.sweep(mine, hall.store, "r1")
+    leased_engine.sweep(mine, hall.store)
     assert not folder.exists()
 
 
@@ -71,7 +45,7 @@ def orphaned(hall: Hall) -> Settings:
         if "fleet_runner.adapters.plays.supervisor" in one.command:
             processes.send(one, folder.name, signal.SIGKILL)
     until(lambda: not batch_folder.locked(folder))
-    leased_engine.sweep(mine, hall.store, "r1")
+    leased_engine.sweep(mine, hall.store)
     assert processes.tagged(folder.name)
     assert not (folder / batch_folder.TOLD).exists()
     return mine
@@ -86,7 +60,7 @@ def test_a_play_that_nobody_watches_is_ended_when_its_lease_was_not_renewed(hall
     mine = orphaned(hall)
     folder = hall.folder(mine, hall.batch)
     lease.mark(folder, lease.ticks() - 3600.0 * lease.KILLED - 1.0, 3600.0)
-    leased_engine.sweep(mine, hall.store, "r1")
+    leased_engine.sweep(mine, hall.store)
     assert not processes.tagged(folder.name)
     assert hall.look(hall.batch).state is BatchState.LOST
     assert (folder / batch_folder.TOLD).exists()
@@ -97,9 +71,9 @@ def test_a_play_that_nobody_watches_is_ended_when_it_is_lost_for_everybody(hall:
     mine = orphaned(hall)
     folder = hall.folder(mine, hall.batch)
     assert written(folder, hall.url)
-    hall.store.drop_parcel(hall.batch, 1)
+    hall.store.drop_parcel(hall.batch)
     assert hall.look(hall.batch).state is BatchState.LOST
-    leased_engine.sweep(mine, hall.store, "r1")
+    leased_engine.sweep(mine, hall.store)
     assert not processes.tagged(folder.name)
     assert (folder / batch_folder.TOLD).exists()
     assert written(folder, hall.url) == []
@@ -109,13 +83,13 @@ def test_a_play_that_cannot_be_ended_is_looked_at_again(hall: Hall, monkeypatch:
     """What hangs in the kernel keeps its folder, and with it that anybody looks."""
     mine = orphaned(hall)
     folder = hall.folder(mine, hall.batch)
-    hall.store.drop_parcel(hall.batch, 1)
+    hall.store.drop_parcel(hall.batch)
     hall.look(hall.batch)
     with monkeypatch.context() as patched:
         patched.setattr(processes, "send", lambda *_: False)
-        leased_engine.sweep(mine, hall.store, "r1")
+        leased_engine.sweep(mine, hall.store)
     assert not (folder / batch_folder.TOLD).exists()
-    leased_engine.sweep(mine, hall.store, "r1")
+    leased_engine.sweep(mine, hall.store)
     assert not processes.tagged(folder.name)
 
 
@@ -145,19 +119,19 @@ def test_what_meets_other_writers_again_and_again_is_brought_at_last(
     """The store refuses for the moment, which says nothing about whose the batch is."""
     mine, refused = hall.settings("r1"), list[str]()
     hall.offer(hall.batch)
-    (taken,) = hall.store.take_parcels("r1", LEASE)
+    take(hall.store, "r1")
     folder = hall.folder(mine, hall.batch)
     folder.mkdir(parents=True)
-    told = {"token": taken.token, "seconds": LEASE, "at": lease.ticks()}
+    told = {"seconds": LEASE, "at": lease.ticks()}
     mine_to_bring = lease_holder.LeaseHolder(folder, {"batch": hall.batch, "lease": told}, hall.url)
-    hall.store.start_parcel(hall.batch, taken.token, "carrier", LEASE)
+    hall.store.start_parcel(hall.batch, "carrier", LEASE)
     finish = Store.finish_parcel
 
-    def meets(store: Store, batch: str, token: int, rc: int | None, detail: str) -> bool:
+    def meets(store: Store, batch: str, rc: int | None, detail: str) -> bool:
         if len(refused) <= lease_holder.TRIES:
             refused.append(batch)
             raise ConflictError("two writers met")
-        return finish(store, batch, token, rc, detail)
+        return finish(store, batch, rc, detail)
 
     monkeypatch.setattr(lease_holder, "PULSE", 0.05)
     monkeypatch.setattr(Store, "finish_parcel", meets)

@@ -5,11 +5,12 @@ import signal
 import time
 
 import pytest
+from sqlalchemy import text
 
-from fleet_runner.adapters.plays import batch_folder, engine, lease, leased_engine, processes
+from fleet_runner.adapters.plays import batch_folder, engine, leased_engine, processes
 from fleet_runner.adapters.plays.engine import BatchState
 from fleet_runner.adapters.plays.supervisor import FENCED_RC
-from fleet_runner.core.base.errors import FleetError
+from fleet_runner.adapters.store import Store
 from fleet_runner.core.lifecycle.runs import Outcome
 from tests.carrying.conftest import LEASE, Hall
 from tests.waiting import until
@@ -22,7 +23,7 @@ def test_a_play_is_carried_told_of_and_cleaned_up_without_its_runner(hall: Hall)
     hall.site.play("say one; until_ gate", "say two")
     (run,) = hall.offer(hall.batch)
     assert hall.look(hall.batch).state is BatchState.OFFERED
-    assert hall.carry(mine, "r1") == 1
+    assert hall.carry(mine, "r1") == [hall.batch]
     hall.site.wait_for_witness("one")
     time.sleep(LEASE * 1.2)
     assert hall.look(hall.batch).state is BatchState.RUNNING
@@ -36,48 +37,51 @@ def test_a_play_is_carried_told_of_and_cleaned_up_without_its_runner(hall: Hall)
     until(lambda: not hall.folder(mine, hall.batch).exists())
 
 
-def test_two_runners_that_take_at_once_begin_a_play_once(hall: Hall) -> None:
-    """The first taker is too slow: its lease is over before its supervisor asks, and another has the batch."""
-    first, second = hall.settings("r1"), hall.settings("r2")
-    hall.site.play("say one")
-    hall.offer(hall.batch)
-    at = lease.ticks()
-    (taken,) = hall.store.take_parcels("r1", 0.2)
-    time.sleep(0.5)
-    assert hall.carry(second, "r2") == 1
-    leased_engine._begin(first.model_copy(update={"lease_seconds": LEASE}), taken, at, "r1")
-    until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
-    until(lambda: not hall.folder(first, hall.batch, 1).exists())
-    assert hall.site.witness() == ["one"]
-    assert hall.parcel(hall.batch).token == 2
-
-
-def test_a_batch_whose_folder_cannot_be_written_is_anybodys_at_once(hall: Hall) -> None:
-    """The disk of one runner is full, or its folder is not its own."""
-    broken, well = hall.settings("r1"), hall.settings("r2")
-    hall.site.play("say one")
-    hall.offer(hall.batch)
-    broken.state_dir.mkdir()
-    broken.batches_dir.touch()
-    with pytest.raises(FleetError, match="was not started"):
-        hall.carry(broken, "r1")
-    assert hall.carry(well, "r2") == 1
-    until(lambda: hall.look(hall.batch).state is BatchState.ENDED)
-
-
-def test_a_supervisor_that_never_came_up_keeps_nothing(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its runner lives, and renews what it took: after a while it gives that up."""
+def test_a_runner_that_takes_too_long_begins_nothing(hall: Hall) -> None:
+    """What it was given is over by then, and its nodes are another's to decide about."""
     mine = hall.settings("r1")
     hall.site.play("say one")
     hall.offer(hall.batch)
+    claimed = Store.claim_parcel
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Store, "claim_parcel", lambda store, batch, runner, _: claimed(store, batch, runner, 0.0))
+        assert hall.carry(mine, "r1") == [hall.batch]
+    until(lambda: not hall.folder(mine, hall.batch).exists())
+    assert hall.look(hall.batch).state is BatchState.DROPPED
+    assert not hall.site.witness()
+
+
+def test_a_batch_whose_folder_cannot_be_written_is_over_at_once(hall: Hall) -> None:
+    """The disk of one runner is full, or its folder is not its own: its nodes are decided again."""
+    broken = hall.settings("r1")
+    hall.offer(hall.batch)
+    broken.state_dir.mkdir()
+    broken.batches_dir.touch()
+    assert hall.carry(broken, "r1") == [hall.batch]
+    look = hall.look(hall.batch)
+    assert (look.state, look.detail) == (BatchState.DROPPED, "a runner took it and did not begin it")
+    assert jobs(hall) == ["failed"]
+
+
+def test_a_supervisor_that_never_came_up_keeps_nothing(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its runner lives: after a while nobody may begin the batch any more."""
+    mine = hall.settings("r1")
+    hall.offer(hall.batch)
     monkeypatch.setattr(engine, "_spawn", lambda *_: os.getpid())
     hall.carry(mine, "r1")
-    leased_engine.sweep(mine, hall.store, "r1")
-    assert hall.parcel(hall.batch).runner == "r1"
-    monkeypatch.setattr(leased_engine, "START_SECONDS", -1.0)
-    leased_engine.sweep(mine, hall.store, "r1")
-    assert hall.parcel(hall.batch).runner == ""
+    leased_engine.sweep(mine, hall.store)
+    assert hall.look(hall.batch).state is BatchState.OFFERED
+    assert hall.folder(mine, hall.batch).exists()
+    hall.store.drop_parcel(hall.batch)  # so long it takes
+    assert hall.look(hall.batch).state is BatchState.DROPPED
+    leased_engine.sweep(mine, hall.store)
     assert not hall.folder(mine, hall.batch).exists()
+
+
+def jobs(hall: Hall) -> list[str]:
+    """Return how the engine's jobs stand."""
+    with hall.store._database.read() as connection:
+        return list(connection.execute(text("SELECT CAST(status AS text) FROM procrastinate_jobs")).scalars())
 
 
 @pytest.mark.nightly
@@ -109,9 +113,9 @@ def test_a_runner_that_comes_back_gives_up_at_once_what_its_killed_supervisor_le
     for one in (*processes.tagged(folder.name), *processes.tagged(folder.name)):
         processes.send(one, folder.name, signal.SIGKILL)
     until(lambda: not processes.tagged(folder.name))
-    leased_engine.sweep(mine, hall.store, "r1")
+    leased_engine.sweep(mine, hall.store)
     assert hall.look(hall.batch).state is BatchState.LOST
-    leased_engine.sweep(mine, hall.store, "r1")
+    leased_engine.sweep(mine, hall.store)
     assert (folder / batch_folder.TOLD).exists()
 
 

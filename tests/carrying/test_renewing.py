@@ -10,6 +10,7 @@ from fleet_runner.adapters.plays import batch_folder, lease, lease_holder
 from fleet_runner.adapters.plays.lease_renewal import Renewal
 from fleet_runner.core.lifecycle.spool import Ended, PlayEnd, encode
 from tests.carrying.conftest import Hall
+from tests.taking import take
 from tests.waiting import until
 
 SHORT = 12.0
@@ -27,10 +28,10 @@ def carried(hall: Hall) -> Iterator[lease_holder.LeaseHolder]:
     mine = hall.settings("r1", lease_seconds=SHORT)
     (run,) = hall.offer(hall.batch)
     at = lease.ticks()
-    (taken,) = hall.store.take_parcels("r1", SHORT)
+    take(hall.store, "r1")
     folder = hall.folder(mine, hall.batch)
     folder.mkdir(parents=True)
-    told = {"token": taken.token, "seconds": SHORT, "at": at}
+    told = {"seconds": SHORT, "at": at}
     carrier = lease_holder.LeaseHolder(folder, {"batch": hall.batch, "lease": told}, hall.url)
     assert carrier.start({run.node: {}}) == {run.node: {}}
     yield carrier
@@ -44,7 +45,7 @@ def test_a_statement_that_takes_longer_than_half_a_lease_costs_no_play(hall: Hal
         connection.execute(text(SLOW.format(seconds=0.75 * SHORT)))
     engine.dispose()
     with carried(hall) as carrier:
-        folder = hall.site.folder / "r1" / "batches" / f"{hall.batch}.1"
+        folder = hall.site.folder / "r1" / "batches" / hall.batch
         (folder / batch_folder.SPOOL).write_text(encode(Ended("gpu-01", 100.0, PlayEnd.OK)), encoding="utf-8")
         until(lambda: carrier.over() or hall.store.offset(hall.batch) > 0)  # asked every second beside a play, too
         assert carrier.over() == ""
@@ -56,7 +57,7 @@ def test_a_statement_that_takes_longer_than_half_a_lease_costs_no_play(hall: Hal
 def test_a_lease_that_is_renewed_late_is_said_and_one_that_is_not_says_why(hall: Hall) -> None:
     """Its computer gave it no turn for a while, or the store none: whoever reads the log sees which."""
     with carried(hall) as carrier:
-        known = Renewal(hall.site.folder, hall.batch, {"token": 1, "seconds": SHORT, "at": lease.ticks()}, hall.url)
+        known = Renewal(hall.site.folder, hall.batch, {"seconds": SHORT, "at": lease.ticks()}, hall.url)
         with capture_logs() as logged:
             assert known.renew(hall.store)
         assert logged == []
@@ -73,7 +74,7 @@ def test_a_lease_that_is_renewed_late_is_said_and_one_that_is_not_says_why(hall:
 def test_nobody_renews_a_lease_that_is_another_ones(hall: Hall) -> None:
     """Its runner was frozen for too long: whatever it renews when it wakes is refused, and nothing is written."""
     with carried(hall) as carrier:
-        hall.store.drop_parcel(hall.batch, 1)
+        hall.store.drop_parcel(hall.batch)
         hall.store.lapse_parcels()
         before = hall.parcel(hall.batch)
         until(carrier.over, seconds=SHORT)

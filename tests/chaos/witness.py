@@ -24,6 +24,15 @@ ASKED = (
 )
 """What nothing may be left of, and the question that counts it."""
 
+ASKED_OF_THE_ENGINE = (
+    (
+        "batches are the engine's to give",
+        "SELECT count(*) FROM procrastinate_jobs WHERE args ? 'batch' AND status < 'succeeded'",
+    ),
+    ("batches were given more than once", "SELECT count(*) FROM procrastinate_jobs WHERE attempts > 1"),
+)
+"""The same where several runners share the work."""
+
 
 def troubles(machine: Machine) -> list[str]:
     """Return what a machine's log says that must not have happened."""
@@ -62,8 +71,9 @@ def left_over(url: str) -> list[str]:
     engine = create_engine(url)
     try:
         with engine.connect() as connection:
+            asked = ASKED + (ASKED_OF_THE_ENGINE if engine.dialect.name == "postgresql" else ())
             counts = {
-                what: connection.execute(text(query), {"now": time.time()}).scalar_one() for what, query in ASKED
+                what: connection.execute(text(query), {"now": time.time()}).scalar_one() for what, query in asked
             }
     finally:
         engine.dispose()

@@ -15,6 +15,7 @@ from tests.adapters.store.conftest import (  # noqa: F401  fixtures
     postgresql,
     postgresql_urls,
 )
+from tests.taking import take
 from tests.web.served import Served, served
 
 PAGE = {"accept": "text/html"}
@@ -30,8 +31,8 @@ def site(postgresql_urls: UrlMaker, tmp_path: Path) -> Iterator[Served]:  # noqa
             store.begin_runner(Runner(name, f"{name}.example", "0.1.0", ("hall-1",), 8))
         store.end_runner("r2")
         offered(store, "verify-1", "hall-1/A01", "gpu-01", "gpu-02")
-        (taken,) = store.take_parcels("r1", SECONDS)
-        store.start_parcel(taken.offer.batch, taken.token, "c", SECONDS)
+        (taken,) = take(store, "r1")
+        store.start_parcel(taken.batch, "c", SECONDS)
         offered(store, "verify-2", "hall-9/B07", "gpu-03")
         with served(store, None, tmp_path) as found:
             yield found

@@ -80,9 +80,8 @@ def discard(folder: Path) -> None:
 
 
 def log_of(above: Path, batch: str) -> Path:
-    """Return where a batch's log is, or would be: of one that was taken several times, the newest."""
-    taken = [each / LOG for each in above.glob(f"{batch}.*") if (each / LOG).exists()]
-    return max(taken, key=lambda path: path.stat().st_mtime, default=above / batch / LOG)
+    """Return where a batch's log is, or would be."""
+    return above / batch / LOG
 
 
 def read_rc(folder: Path) -> tuple[int, str] | None:

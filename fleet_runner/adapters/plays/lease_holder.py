@@ -88,7 +88,7 @@ class LeaseHolder:
         while True:
             at = ticks()
             try:
-                begun = self._opened().start_parcel(self.batch, lease.token, self._carrier, lease.seconds)
+                begun = self._opened().start_parcel(self.batch, self._carrier, lease.seconds)
             except StoreError:
                 self._forget()
                 if lease.overdue(ASKED):
@@ -128,7 +128,7 @@ class LeaseHolder:
             try:
                 with self._one:
                     self._tell()
-                    taken = self._opened().finish_parcel(self.batch, self._lease.token, rc, detail)
+                    taken = self._opened().finish_parcel(self.batch, rc, detail)
             except ConflictError:  # it is another's by now; or two writers met, and the next try finds out
                 refused += 1
             except StoreError:

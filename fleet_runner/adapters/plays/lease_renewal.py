@@ -22,7 +22,7 @@ class Renewal:
     """The lease of one batch, as whoever carries it knows it."""
 
     def __init__(self, folder: Path, batch: str, lease: Mapping[str, Any], url: str) -> None:
-        self.batch, self.token, self.seconds = batch, int(lease["token"]), float(lease["seconds"])
+        self.batch, self.seconds = batch, float(lease["seconds"])
         self._folder, self._url = folder, url
         self._renewed = float(lease["at"])
         self._over, self._trouble = "", ""
@@ -67,7 +67,7 @@ class Renewal:
             StoreError: the store did not say; it may next time.
         """
         at, before = ticks(), self._renewed
-        why = store.renew_parcel(self.batch, self.token, self.seconds)
+        why = store.renew_parcel(self.batch, self.seconds)
         if why is None:
             self._over = self._over or "Its lease is over, or its runs are; it was ended."
             return False

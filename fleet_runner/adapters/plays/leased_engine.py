@@ -1,7 +1,7 @@
 """Carries batches on PostgreSQL, where any runner may take them: for whoever decides, and for each runner.
 
-Whoever decides offers a batch in the store and looks there what became of it. A runner takes what it has room for,
-and starts the same detached supervisor as `playbooks` does, in a folder of its own for each time a batch is taken.
+Whoever decides offers a batch in the store and looks there what became of it. A runner whose worker was given its job
+starts the same detached supervisor as `playbooks` does.
 """
 
 import time
@@ -15,7 +15,7 @@ from fleet_runner.adapters.plays import engine, lease, lease_holder, processes
 from fleet_runner.adapters.plays.engine import Batch, BatchState, Look
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import ConflictError, FleetError
-from fleet_runner.core.inventory.placement import BatchSummary, ClaimedBatch, Offer
+from fleet_runner.core.inventory.placement import BatchSummary, Offer
 from fleet_runner.core.lifecycle.spool import Decoded
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.settings import Settings
@@ -23,8 +23,8 @@ from fleet_runner.settings import Settings
 UNOFFERED = "the runner that decided it ended before it offered the batch; nothing ran"
 
 START_SECONDS = 60.0
-"""How long a supervisor may take until it holds its batch's lock, however busy the computer is; and a folder, until
-its batch is written there."""
+"""How long a supervisor may take until it has begun its batch, however busy the computer is; and a folder, until its
+batch is written there."""
 
 LOST_RC = -1
 """Of a play of which nobody saw the end."""
@@ -82,45 +82,33 @@ def state(parcel: BatchSummary) -> Look:
     return Look(BatchState.ENDED, parcel.rc, parcel.detail)
 
 
-def carry(settings: Settings, store: Store, runner: str) -> int:
-    """Take what this runner has room for, and start it; return how many batches.
+def begin(settings: Settings, store: Store, runner: str, batch: str) -> None:
+    """Start a batch whose job a runner was given, unless its row says that it is not to be.
 
     Raises:
-        FleetError: one could not be started here; it is anybody's again.
+        FleetError: it could not be started here; its runs are cancelled, and its nodes decided again.
     """
     at = lease.ticks()
-    taken = store.take_parcels(runner, settings.lease_seconds)
-    for at_once, each in enumerate(taken):
-        try:
-            _begin(settings, each, at, runner)
-        except FleetError:
-            for other in taken[at_once:]:  # another runner may have a better disk
-                store.drop_parcel(other.offer.batch, other.token)
-            raise
-    return len(taken)
+    offer = store.claim_parcel(batch, runner, START_SECONDS)
+    if offer is None:
+        return
+    told = {"seconds": settings.lease_seconds, "at": at, "runner": runner}
+    try:
+        with engine.files(f"batch {batch} was not started"):
+            folder = settings.batches_dir / batch
+            engine.begin(settings, folder, Batch(batch, Stage(offer.stage), offer.runs), lease=told)
+    except FleetError:
+        store.drop_parcel(batch)
+        raise
 
 
-def _begin(settings: Settings, taken: ClaimedBatch, at: float, runner: str) -> None:
-    offer = taken.offer
-    folder = settings.batches_dir / _name(offer.batch, taken.token)
-    told = {"token": taken.token, "seconds": settings.lease_seconds, "at": at, "runner": runner}
-    with engine.files(f"batch {offer.batch} was not started"):
-        engine.begin(settings, folder, Batch(offer.batch, Stage(offer.stage), offer.runs), lease=told)
-
-
-def _name(batch: str, token: int) -> str:
-    """Return the name of the folder of a batch that was taken: each time it has one of its own."""
-    return f"{batch}.{token}"
-
-
-def sweep(settings: Settings, store: Store, runner: str) -> None:
+def sweep(settings: Settings, store: Store) -> None:
     """See to folders whose supervisor is gone: bring what is not in the store yet, and remove what nobody needs.
 
     Raises:
         StoreError: the store is away; the next sweep goes on.
     """
     engine.reap()
-    _give_up(settings, store, runner)
     if not settings.batches_dir.is_dir():
         return
     for folder in sorted(settings.batches_dir.iterdir()):
@@ -132,18 +120,6 @@ def sweep(settings: Settings, store: Store, runner: str) -> None:
             log.warning("what a batch left behind is seen to later", folder=str(folder), why=str(error))
 
 
-def _give_up(settings: Settings, store: Store, runner: str) -> None:
-    """Let others have what this runner took and has no folder of, which it would keep for ever.
-
-    It was killed meanwhile, or never learned what it took. It takes nothing while it sweeps.
-    """
-    for parcel in store.parcels():
-        spec = settings.batches_dir / _name(parcel.batch, parcel.token) / batches.SPEC
-        if parcel.runner == runner and parcel.started_at is None and not spec.exists():
-            log.warning("a batch that was taken and never written down is anybody's again", batch=parcel.batch)
-            store.drop_parcel(parcel.batch, parcel.token)
-
-
 def _see_to_folder(folder: Path, store: Store) -> None:
     if folder.name.startswith("."):
         return
@@ -153,20 +129,18 @@ def _see_to_folder(folder: Path, store: Store) -> None:
         return
     spec = batches.read_json(folder / batches.SPEC)
     if "lease" in spec and not (folder / batches.TOLD).exists() and not batches.locked(folder):
-        _see_to(folder, str(spec["batch"]), int(spec["lease"]["token"]), store)
+        _see_to(folder, str(spec["batch"]), store)
 
 
 def _age(folder: Path) -> float:
     return time.time() - (folder / batches.SPEC).stat().st_mtime
 
 
-def _see_to(folder: Path, batch: str, token: int, store: Store) -> None:
-    """Bring what a supervisor that is gone left; where it had not begun, the batch is anybody's with its lease."""
+def _see_to(folder: Path, batch: str, store: Store) -> None:
+    """Bring what a supervisor that is gone left; one that never came up begins nothing any more."""
     found = next(iter(store.parcels([batch])), None)
-    mine = found is not None and found.token == token and found.ended_at is None
+    mine = found is not None and found.ended_at is None
     if not (folder / batches.STARTED).exists():
-        if mine and _age(folder) > START_SECONDS:  # its supervisor never came up; the runner would keep it for ever
-            store.drop_parcel(batch, token)
         if not mine or _age(folder) > START_SECONDS:
             batches.discard(folder)
         return
@@ -176,9 +150,9 @@ def _see_to(folder: Path, batch: str, token: int, store: Store) -> None:
     if mine:
         lease_holder.bring(store, batch, folder / batches.SPOOL)
         if ended is not None:
-            store.finish_parcel(batch, token, *ended)
+            store.finish_parcel(batch, *ended)
         else:
-            store.drop_parcel(batch, token)  # nobody will say how it ended: it is lost now, not in half a minute
+            store.drop_parcel(batch)  # nobody will say how it ended: it is lost now, not in half a minute
     lease_holder.settle(folder, lease_holder.Delivery.ALL, ended[0] if ended is not None else LOST_RC)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from hashlib import sha256
 from typing import Any
 
 from fleet_runner.core.cabling.fabrics import Fabric
@@ -11,6 +12,9 @@ from fleet_runner.core.inventory.switch import Switch, stopped
 
 SOON = "a runner is about to take it"
 """What nothing keeps a batch from."""
+
+QUEUE_BYTES = 40
+"""The engine tells of a job over a channel with its queue's name after 23 letters; PostgreSQL has 63 bytes for it."""
 
 Reach = tuple[str, ...]
 """Patterns of places; without any, every place is reached."""
@@ -38,20 +42,12 @@ class Runner:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A batch that any runner may take: what its play is told about each node, and where the nodes are."""
+    """A batch that a runner may take: what its play is told about each node, and where the nodes are."""
 
     batch: str
     stage: str
     runs: Mapping[str, Mapping[str, Any]]
     places: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimedBatch:
-    """A batch that a runner took; `token` is another one each time that it is taken."""
-
-    offer: Offer
-    token: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +63,6 @@ class BatchSummary:
     nodes: tuple[str, ...]
     places: tuple[str, ...]
     runner: str
-    token: int
     offered_at: float
     read_at: float
     left: float
@@ -102,6 +97,15 @@ def reaches(reach: Reach, where: str) -> bool:
 def reaches_all(reach: Reach, places: Iterable[str]) -> bool:
     """Whether every one of some places is reached."""
     return all(reaches(reach, where) for where in places)
+
+
+def queue(places: Iterable[str]) -> str:
+    """Return the name of the engine's queue for batches of some places, which is short: PostgreSQL tells of it."""
+    name = ",".join(sorted(places)) or "anywhere"
+    if len(name.encode()) <= QUEUE_BYTES:
+        return name
+    digest = sha256(name.encode()).hexdigest()[:12]
+    return f"{name.encode()[: QUEUE_BYTES - 13].decode(errors='ignore')}~{digest}"
 
 
 def living(runners: Iterable[Runner], seconds: float) -> tuple[Runner, ...]:

@@ -1,9 +1,9 @@
-"""Beside the work, on PostgreSQL: a runner is known to live, decides when it is its turn, and takes batches."""
+"""Beside the work, on PostgreSQL: a runner is known to live, decides in its turn, and its worker takes batches."""
 
 import os
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from secrets import token_hex
 from threading import Event, Thread
@@ -11,7 +11,7 @@ from threading import Event, Thread
 from fleet_runner.adapters.logs import log
 from fleet_runner.adapters.plays import batch_folder, lease, lease_renewal, leased_engine
 from fleet_runner.adapters.store import Store
-from fleet_runner.adapters.store.engine.database import LOOK, TURN
+from fleet_runner.adapters.store.runs.jobs import BELL
 from fleet_runner.core.base import durations
 from fleet_runner.core.base.errors import FleetError, NotLeaderError, SettingsError, StoreError
 from fleet_runner.core.inventory.placement import Runner, patterns
@@ -23,8 +23,8 @@ from fleet_runner.settings import Settings
 NAME = "runner"
 """In `state_dir`: what tells this runner from another of the same name."""
 
-LOOKS = 3.0
-"""Seconds between two looks for batches to take, where nothing is rung; what is rung is done at once."""
+AGAIN = 3.0
+"""Seconds after which a part that failed begins anew."""
 
 GRACE = 5.0
 """Seconds that a thread is given at the end."""
@@ -34,11 +34,15 @@ class RunnerStatus:
     """One runner, as the others know it. `ring` has this process look."""
 
     def __init__(self, settings: Settings, store: Store, ring: Callable[[], object]) -> None:
+        from fleet_runner.adapters.plays.job_worker import JobWorker  # noqa: PLC0415  with PostgreSQL alone, and slow
+
         self.runner = described(settings)
         self.heard = LastHeard(lease.ticks)
         self._settings, self._store, self._ring = settings, store, ring
-        self._until = 0.0
-        self._stop, self._look = Event(), Event()
+        self._until = self._rests_until = 0.0
+        self._failed: FleetError | None = None
+        self._stop = Event()
+        self._worker = JobWorker(settings, self.runner.id, self)
 
     def decides(self) -> bool:
         """Whether it is this runner's turn to decide, as far as it knows: every write is guarded by itself, too."""
@@ -51,15 +55,37 @@ class RunnerStatus:
         self.heard.again(at)
         self._turn(self._store)
 
-    def once(self) -> int:
-        """Take what there is room for, and start it; return how many batches."""
-        leased_engine.sweep(self._settings, self._store, self.runner.id)
-        return leased_engine.carry(self._settings, self._store, self.runner.id)
+    def once(self) -> None:
+        """Take what there is room for, and start it; FleetError where that could not be."""
+        self._worker.run(wait=False)
+        if self._failed is not None:
+            raise self._failed
+
+    def queues(self) -> list[str]:
+        """Return the queues that it takes jobs of now, the bell's where it decides; see to what batches left."""
+        leased_engine.sweep(self._settings, self._store)
+        rung = self._store.is_rung()
+        if rung and not self.decides():  # the one who decided may have given its turn back
+            self._turn(self._store)
+        found = [] if lease.ticks() < self._rests_until else list(self._store.reached(self.runner.id))
+        return [*found, *([BELL] if rung and self.decides() else [])]
+
+    def start(self, batch: str) -> None:
+        """Start a batch; where that fails, leave others to those who may have a better disk, for a while."""
+        try:
+            leased_engine.begin(self._settings, self._store, self.runner.id, batch)
+        except FleetError as error:
+            self._failed, self._rests_until = error, lease.ticks() + self._settings.lease_seconds
+            raise
+
+    def look(self) -> None:
+        """Have this process decide what is due now: somebody rang."""
+        self._ring()
 
     @contextmanager
     def beside(self) -> Iterator[None]:
-        """Beat, listen and carry for as long as it is open; then take nothing more and let another decide."""
-        works = {"beat": self._beat, "carry": self._carry, "listen": self._listen}
+        """Beat, and take batches, for as long as it is open; then take nothing more and let another decide."""
+        works = {"beat": self._beat, "take": self._take}
         threads = [Thread(target=self._last, args=each, name=each[0], daemon=True) for each in works.items()]
         for thread in threads:
             thread.start()
@@ -67,7 +93,7 @@ class RunnerStatus:
             yield
         finally:
             self._stop.set()
-            self._look.set()
+            self._worker.end()
             for thread in threads:
                 thread.join(GRACE)
             self._until = 0.0
@@ -91,7 +117,7 @@ class RunnerStatus:
                 work()
             except Exception:
                 log.exception("a background task of this runner failed; it starts again", part=name)
-                self._stop.wait(LOOKS)
+                self._stop.wait(AGAIN)
 
     def _beat(self) -> None:
         """Beat over a connection of its own: what else this process does may take all others, or hold them up."""
@@ -109,42 +135,19 @@ class RunnerStatus:
 
     def _lives(self, store: Store) -> None:
         at, seconds = lease.ticks(), self._settings.lease_seconds
-        store.beat_runner(self.runner.id, seconds)
+        store.beat_runner(self.runner.id)
         silent = self.heard.again(at)
         if silent > lease.LATE * seconds:
             said = "other runners saw this one late: its computer, or the store, is overloaded"
             log.warning(said, after=round(silent, 1), lease=seconds)
 
-    def _listen(self) -> None:
-        with closing(self._store.ear()) as ear:
-            while not self._stop.is_set():
-                try:
-                    words = ear.wait(lease.PULSE)
-                    if TURN in words:
-                        self._turn(self._store)
-                except StoreError as error:
-                    log.info("no wakeups from other runners; due work is found by polling", why=str(error))
-                    self._stop.wait(LOOKS)
-                    continue
-                if words:
-                    self._look.set()
-                if LOOK in words and self.decides():
-                    self._ring()
-
-    def _carry(self) -> None:
-        pause = LOOKS
+    def _take(self) -> None:
         while not self._stop.is_set():
-            self._look.clear()
             try:
-                self.once()
-                pause = LOOKS
-            except FleetError as error:
-                log.warning("batches could not be taken, or not be started", why=str(error))
-                pause = self._settings.lease_seconds
-            if pause == LOOKS:
-                self._look.wait(pause)
-            else:
-                self._stop.wait(pause)
+                self._worker.run()
+            except StoreError as error:
+                log.warning("no batches can be taken; trying again", why=str(error))
+            self._stop.wait(AGAIN)
 
 
 @contextmanager

@@ -17,10 +17,15 @@ Rows = dict[str, list[dict[str, Any]]]
 
 
 def tables(connection: Connection) -> list[Table]:
-    """Return the tables as the database has them, but Alembic's own."""
+    """Return the tables as the database has them, but Alembic's own and the engine's."""
     found = MetaData()
-    found.reflect(connection)
-    return [table for table in found.sorted_tables if table.name != "alembic_version"]
+    found.reflect(connection, only=lambda name, _: is_ours(name))
+    return list(found.sorted_tables)
+
+
+def is_ours(name: str | None, *_: object) -> bool:
+    """Whether a table is one of the store's."""
+    return name != "alembic_version" and not str(name).startswith("procrastinate_")
 
 
 def fill(connection: Connection) -> Rows:

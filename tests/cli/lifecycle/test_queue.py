@@ -21,7 +21,7 @@ from tests.adapters.store.conftest import (  # noqa: F401  fixtures
     postgresql_urls,
 )
 from tests.cli.conftest import Type
-from tests.waiting import PATIENCE
+from tests.taking import take
 
 SECONDS = 30.0
 
@@ -36,8 +36,8 @@ def shared(typed: Type, postgresql_urls: UrlMaker, monkeypatch: pytest.MonkeyPat
         store.register([device(f"gpu-0{number}") for number in (1, 2, 3)], 100.0)
         store.begin_runner(Runner("r1-a5a777", "runner-1.example", "0.1.0", ("hall-1",), 8))
         offered(store, "verify-7328e42fd216", "hall-1/A01", "gpu-01", "gpu-02")
-        (taken,) = store.take_parcels("r1-a5a777", SECONDS)
-        store.start_parcel(taken.offer.batch, taken.token, "c", SECONDS)
+        (taken,) = take(store, "r1-a5a777")
+        store.start_parcel(taken.batch, "c", SECONDS)
         offered(store, "verify-cddeec0a1b9d", "hall-9/B07", "gpu-03")
         store.take_turn("r1-a5a777", SECONDS)
         yield store
@@ -68,7 +68,7 @@ def test_the_queue_is_paused_with_a_reason_and_resumed(shared: Store, typed: Typ
     assert typed("queue", "pause", "--reason", "a switch is replaced", "--by", "ann").code == 0
     assert "The queue is paused by ann: a switch is replaced. To continue" in typed("queue").words
     assert json.loads(typed("queue", "--json").out)["paused"]["by"] == "ann"
-    assert shared.take_parcels("r1-a5a777", SECONDS) == ()
+    assert take(shared, "r1-a5a777") == []
     assert typed("queue", "resume").code == 0
     assert typed("queue", "resume").code == 1
 
@@ -95,14 +95,11 @@ def test_a_tick_says_who_decides_and_has_that_one_look(
     shared: Store, typed: Type, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FLEET_SOURCE", str(project / "docs" / "examples" / "site"))
-    ear = shared.ear()
-    ear.wait(0.0)
     said = typed("tick")
     assert said.code == 1
     assert "no: r1-a5a777 (last seen " in said.err
     assert "a runner that died keeps its turn for 30 s" in said.err
-    assert "look" in ear.wait(PATIENCE)
-    ear.close()
+    assert shared.is_rung()
 
 
 def test_with_sqlite_who_waits_for_a_play_stands_in_line(typed: Type) -> None:

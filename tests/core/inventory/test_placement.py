@@ -13,6 +13,7 @@ from fleet_runner.core.inventory.placement import (
     living,
     patterns,
     place,
+    queue,
     reaches,
     reaches_all,
     waits,
@@ -69,6 +70,15 @@ def test_a_site_is_reached_with_its_racks_and_racks_by_themselves(
 ) -> None:
     """A fabric and a node without a rack are a site's: who reaches only racks does not reach them."""
     assert reaches(reach, where) is expected
+
+
+def test_the_queue_of_some_places_is_named_after_them_and_short_enough_for_postgresql_to_tell_of() -> None:
+    """A channel has 63 bytes, of which the engine takes 23: a longer name would keep a batch from being made."""
+    assert queue([]) == "anywhere"
+    assert queue(["hall-1/r02", "hall-1/r01"]) == queue(["hall-1/r01", "hall-1/r02"]) == "hall-1/r01,hall-1/r02"
+    many = [queue(f"hall-{'é' * 9}/r{rack:02}" for rack in range(least, 9)) for least in range(4)]
+    assert len(set(many)) == 4
+    assert all(len(name.encode()) <= 40 and name.startswith("hall-éééé") for name in many)
 
 
 def test_all_places_of_a_batch_have_to_be_reached() -> None:

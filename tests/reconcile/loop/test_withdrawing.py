@@ -22,6 +22,7 @@ from tests.adapters.store.conftest import (  # noqa: F401  fixtures
     postgresql_urls,
 )
 from tests.reconcile.scripted import a_fleet
+from tests.taking import take
 
 SECONDS = 600.0
 
@@ -53,7 +54,7 @@ def test_nodes_that_nobody_reaches_share_no_batch_with_those_of_another_place(wo
     tick(world, 1000.0)
     begins(world, "one", "hall-1")
     begins(world, "two", "hall-2")
-    assert [len(world.store.take_parcels(name, SECONDS)) for name in ("one", "two")] == [1, 1]
+    assert [len(take(world.store, name)) for name in ("one", "two")] == [1, 1]
 
 
 def test_a_batch_that_no_runner_reaches_alone_is_offered_in_parts(world: TickContext) -> None:
@@ -66,7 +67,7 @@ def test_a_batch_that_no_runner_reaches_alone_is_offered_in_parts(world: TickCon
     begins(world, "two", "hall-2")
     tick(world, 1005.0)
     tick(world, 1020.0)
-    assert [len(world.store.take_parcels(name, SECONDS)) for name in ("one", "two")] == [1, 1]
+    assert [len(take(world.store, name)) for name in ("one", "two")] == [1, 1]
 
 
 def test_a_batch_that_was_begun_since_the_look_is_not_cancelled(
@@ -81,14 +82,14 @@ def test_a_batch_that_was_begun_since_the_look_is_not_cancelled(
     def looks(engine: Leased, batches: object) -> dict[str, Look]:
         del batches
         engine.store.offer(Offer(batch, "provision", {run.node: {} for run in engine.store.open_runs()}))
-        (taken,) = engine.store.take_parcels("one", SECONDS)
-        assert engine.store.start_parcel(batch, taken.token, "c", SECONDS)
+        assert take(engine.store, "one")
+        assert engine.store.start_parcel(batch, "c", SECONDS)
         return {batch: Look(BatchState.DROPPED, detail="it was never offered")}
 
     monkeypatch.setattr(Leased, "looks", looks)
     tick(world, 1005.0)
     assert {run.batch for run in world.store.open_runs()} == {batch}
-    assert world.store.renew_parcel(batch, 1, SECONDS) == ""
+    assert world.store.renew_parcel(batch, SECONDS) == ""
 
 
 def test_an_offer_that_comes_after_its_batch_was_withdrawn_is_taken_by_nobody(
@@ -102,7 +103,7 @@ def test_an_offer_that_comes_after_its_batch_was_withdrawn_is_taken_by_nobody(
     assert world.store.withdraw(batch, "it was never offered", 1005.0) == 2
     monkeypatch.setattr("fleet_runner.adapters.store.runs.spool.open_runs", lambda *_: dict.fromkeys(["gpu-01"]))
     world.store.offer(Offer(batch, "provision", {"gpu-01": {}}))
-    assert world.store.take_parcels("one", SECONDS) == ()
+    assert take(world.store, "one") == []
 
 
 def test_a_batch_that_was_offered_and_begun_is_not_cancelled_when_the_answer_is_lost(
@@ -114,8 +115,8 @@ def test_a_batch_that_was_offered_and_begun_is_not_cancelled_when_the_answer_is_
 
     def lost(engine: Leased, settings: Settings, batch: Batch) -> None:
         offered(engine, settings, batch)
-        (taken,) = engine.store.take_parcels("one", SECONDS)
-        assert engine.store.start_parcel(batch.id, taken.token, "c", SECONDS)
+        assert take(engine.store, "one")
+        assert engine.store.start_parcel(batch.id, "c", SECONDS)
         raise StoreError("store: the server ended the connection")
 
     monkeypatch.setattr(Leased, "launch", lost)

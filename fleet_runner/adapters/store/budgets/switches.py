@@ -4,6 +4,7 @@ from sqlalchemy import Connection, delete, select
 
 from fleet_runner.adapters.store.budgets import rows
 from fleet_runner.adapters.store.engine import bounds, database
+from fleet_runner.adapters.store.runs import jobs
 from fleet_runner.adapters.store.schema.runners import switches
 from fleet_runner.core.inventory.switch import Switch
 
@@ -18,7 +19,7 @@ def off(connection: Connection, name: str, by: str, reason: str) -> None:
 def on(connection: Connection, name: str) -> bool:
     """Switch it on again; False where it was not off."""
     gone = connection.execute(delete(switches).where(switches.c.name == name)).rowcount == 1
-    database.ring(connection, database.PARCEL)
+    jobs.wake(connection)
     return gone
 
 

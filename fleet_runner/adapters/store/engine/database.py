@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event, text
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
@@ -21,10 +22,6 @@ from fleet_runner.core.base.errors import NoStoreError, StoreError
 
 PATIENCE = 10.0
 """Seconds to wait for another writer's lock."""
-
-CHANNEL = "fleet_runner"
-PARCEL, ENDED, TURN, LOOK = "parcel", "ended", "turn", "look"
-"""What runners tell each other: a batch may be taken, one has ended, the turn is free, somebody rang."""
 
 _UNREADABLE = (
     "database_url is not a database URL; expected sqlite:///PATH or postgresql://USER:PASSWORD@HOST/DATABASE"
@@ -147,12 +144,6 @@ def _writing(connection: Connection, table: Table) -> frozenset[str]:
     return frozenset(found.scalars())
 
 
-def ring(connection: Connection, word: str) -> None:
-    """Tell all who listen to this database, once the transaction is through; with SQLite nobody does."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_notify(:channel, :word)"), {"channel": CHANNEL, "word": word})
-
-
 def never_hold(connection: Connection, seconds: float) -> None:
     """Have the server end this transaction if its process is frozen in the middle: what it locked is free then.
 
@@ -227,7 +218,24 @@ def begin_sqlite(connection: Connection) -> None:
 
 
 def _postgresql(url: URL, patience: float) -> Database:
-    arguments = {
+    try:
+        engine = create_engine(
+            url.set(drivername="postgresql+psycopg"), connect_args=_arguments(patience), pool_pre_ping=True
+        )
+    except ImportError as error:
+        raise StoreError("store: PostgreSQL needs psycopg; `pip install 'fleet-runner[postgres]'`") from error
+    shown = url.set(query={name: value for name, value in url.query.items() if name in {"host", "port"}})
+    return Database(engine, shown.render_as_string(hide_password=True))
+
+
+def driver_arguments(url: str, patience: float = PATIENCE) -> dict[str, Any]:
+    """Return what PostgreSQL's driver connects with, for who comes to a store without SQLAlchemy."""
+    dialect: Any = PGDialect_psycopg
+    return {**dialect().create_connect_args(make_url(url))[1], **_arguments(patience)}
+
+
+def _arguments(patience: float) -> dict[str, Any]:
+    return {
         "connect_timeout": max(2, round(patience)),
         # A server that is gone without a word is noticed within about `patience`, not after the system's hours.
         "tcp_user_timeout": max(2, round(patience)) * 1000,
@@ -237,9 +245,3 @@ def _postgresql(url: URL, patience: float) -> Database:
         "options": f"-c lock_timeout={max(1, round(patience * 1000))} {_IDLE}",
         "application_name": "fleet-runner",
     }
-    try:
-        engine = create_engine(url.set(drivername="postgresql+psycopg"), connect_args=arguments, pool_pre_ping=True)
-    except ImportError as error:
-        raise StoreError("store: PostgreSQL needs psycopg; `pip install 'fleet-runner[postgres]'`") from error
-    shown = url.set(query={name: value for name, value in url.query.items() if name in {"host", "port"}})
-    return Database(engine, shown.render_as_string(hide_password=True))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-REVISION = "0016"
+REVISION = "0017"
 """The schema that these are for."""
 
 

@@ -1,39 +1,47 @@
 """Batches between runners: offered with their runs, taken by one, started once, given up when their lease is over.
 
-All times are the database's. A parcel whose play was started is never given out again.
+Who takes one is the engine's to say, in `jobs`; what may begin, and once, is said here. All times are the database's.
 """
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, func, or_, select, update
+from sqlalchemy import Connection, Row, and_, delete, exists, func, or_, select, text, update
 
 from fleet_runner.adapters.store.budgets import switches
 from fleet_runner.adapters.store.engine import bounds, database
-from fleet_runner.adapters.store.runs import spool
+from fleet_runner.adapters.store.runs import jobs, spool
 from fleet_runner.adapters.store.schema.core import batches, nodes, runs
 from fleet_runner.adapters.store.schema.runners import parcels, runners
 from fleet_runner.core.base.errors import ConflictError
-from fleet_runner.core.inventory.placement import BatchSummary, ClaimedBatch, Offer, reaches_all
+from fleet_runner.core.inventory.placement import BatchSummary, Offer, queue, reaches_all
 
 QUEUE = "queue"
 """The switch that people pause taking with."""
-
-PAGE = 200
-"""Parcels that are looked at together for some that a runner reaches."""
 
 KEPT = 86_400.0
 """Seconds for which a parcel that ended is remembered where nobody removed it."""
 
 SILENT = "its runner was silent for longer than its lease"
+NEVER = "a runner took it and did not begin it"
 
 _OPEN = parcels.c.ended_at.is_(None)
 _STARTED = parcels.c.started_at.is_not(None)
 _LISTED = [each for each in parcels.c if each.name != "runs"]
+_WAITING = text("""
+SELECT DISTINCT jobs.queue_name, parcels.places FROM procrastinate_jobs AS jobs
+JOIN parcels ON parcels.job = jobs.id WHERE jobs.status = 'todo' AND parcels.ended_at IS NULL
+""")
+_NO_JOB = text("""
+parcels.runner = '' AND NOT EXISTS (
+    SELECT FROM procrastinate_jobs AS jobs WHERE jobs.id = parcels.job AND jobs.status IN ('todo', 'doing'))
+""")
+"""Its job failed before a runner took it: its worker was killed, or somebody ended it in the engine's own shell."""
 
 
 def offer(connection: Connection, given: Offer) -> None:
-    """Let any runner take a batch whose runs are open; one that was offered is left alone.
+    """Have the engine give a batch whose runs are open to a runner; one that was offered is left alone.
 
     Raises:
         ConflictError: some of its runs are over or were taken over.
@@ -41,32 +49,36 @@ def offer(connection: Connection, given: Offer) -> None:
     gone = given.runs.keys() - spool.open_runs(connection, given.batch).keys()
     if gone:
         raise ConflictError(f"batch {given.batch}: its run of {min(gone)} is over; it was not offered to any runner")
-    row = {"batch": given.batch, "places": list(given.places), "runs": dict(given.runs), "runner": "", "token": 0}
-    row |= {"carrier": "", "until": 0.0, "offered_at": database.clock(connection), "detail": "", "stop": False}
-    connection.execute(database.insert(connection, parcels).values(row).on_conflict_do_nothing())
-    database.ring(connection, database.PARCEL)
+    row: dict[str, Any] = {"batch": given.batch, "places": list(given.places), "runs": dict(given.runs)}
+    row |= {"runner": "", "carrier": "", "until": 0.0, "detail": "", "stop": False}
+    row["offered_at"] = database.clock(connection)
+    fresh = database.insert(connection, parcels).values(row).on_conflict_do_nothing()
+    if connection.execute(fresh.returning(parcels.c.batch)).one_or_none() is not None:
+        job = jobs.offer(connection, queue(given.places), given.batch)
+        connection.execute(update(parcels).where(parcels.c.batch == given.batch).values(job=job))
 
 
-def take(connection: Connection, runner: str, seconds: float) -> tuple[ClaimedBatch, ...]:
-    """Take what a runner may carry now, for so many seconds: as many as it has slots for, the oldest first."""
-    mine = select(runners).where(runners.c.id == runner, runners.c.ending.is_(False)).with_for_update()
+def reached(connection: Connection, runner: str) -> tuple[str, ...]:
+    """Return the queues that a runner may take batches of now; none where it has no room, or nobody may take any."""
+    mine = select(runners).where(runners.c.id == runner, runners.c.ending.is_(False))
     me = connection.execute(mine).one_or_none()
     if me is None or switches.one(connection, QUEUE) is not None:
         return ()
-    now = database.clock(connection)
-    free = me.slots - used(connection, now).get(runner, 0)
-    wanted = _reached(connection, tuple(me.places), free, now) if free > 0 else []
-    if not wanted:
+    if used(connection, database.clock(connection)).get(runner, 0) >= me.slots:
         return ()
-    still = select(parcels.c.batch).where(parcels.c.batch.in_(wanted), _is_free(now))
-    taken = update(parcels).where(parcels.c.batch.in_(still.with_for_update(skip_locked=True)))
-    taken = taken.values(runner=runner, token=parcels.c.token + 1, until=now + seconds, carrier="")
-    rows = connection.execute(taken.returning(parcels)).all()
-    stages = {row.id: row.stage for row in connection.execute(_stages([row.batch for row in rows]))}
-    ordered = sorted(rows, key=lambda row: (row.offered_at, row.batch))
-    return tuple(
-        ClaimedBatch(Offer(row.batch, stages[row.batch], row.runs, tuple(row.places)), row.token) for row in ordered
-    )
+    waiting = connection.execute(_WAITING).all()
+    return tuple({name for name, places in waiting if reaches_all(me.places, json.loads(places))})
+
+
+def claim(connection: Connection, batch: str, runner: str, seconds: float) -> Offer | None:
+    """Have a runner begin a batch within so many seconds, the only one that ever may; None where it is not to be."""
+    mine = update(parcels).where(parcels.c.batch == batch, _OPEN, parcels.c.runner == "", parcels.c.stop.is_(False))
+    mine = mine.values(runner=runner, until=database.clock(connection) + seconds)
+    row = connection.execute(mine.returning(parcels.c.runs, parcels.c.places)).one_or_none()
+    if row is None:
+        return None
+    stage = connection.execute(select(batches.c.stage).where(batches.c.id == batch)).scalar_one()
+    return Offer(batch, stage, row.runs, tuple(row.places))
 
 
 def used(connection: Connection, now: float) -> dict[str, int]:
@@ -76,29 +88,28 @@ def used(connection: Connection, now: float) -> dict[str, int]:
     return {row[0]: row[1] for row in rows}
 
 
-def start(connection: Connection, batch: str, token: int, by: tuple[str, float]) -> frozenset[str]:
+def start(connection: Connection, batch: str, carrier: str, seconds: float) -> frozenset[str]:
     """Begin a batch, once: return the nodes whose runs are open; none where it is not this carrier's to begin.
 
-    `by` is a carrier, and for how many seconds. The same one may ask again: whether its answer was lost, or its
-    question, it cannot know.
+    The same one may ask again: whether its answer was lost, or its question, it cannot know.
     """
-    (carrier, seconds), now = by, database.clock(connection)
-    mine = (parcels.c.batch == batch, parcels.c.token == token, _OPEN, parcels.c.until > now)
+    now = database.clock(connection)
+    mine = (parcels.c.batch == batch, _OPEN, parcels.c.until > now, parcels.c.stop.is_(False))
     fresh = or_(parcels.c.started_at.is_(None), parcels.c.carrier == carrier)
-    begun = update(parcels).where(*mine, fresh, parcels.c.stop.is_(False))
+    begun = update(parcels).where(*mine, fresh)
     begun = begun.values(started_at=func.coalesce(parcels.c.started_at, now), carrier=carrier, until=now + seconds)
     if connection.execute(begun).rowcount != 1:
         return frozenset()
     opened = frozenset(spool.open_runs(connection, batch))
     if not opened:
-        finish(connection, batch, token, (None, "its runs were over before it began"))
+        finish(connection, batch, None, "its runs were over before it began")
     return opened
 
 
-def renew(connection: Connection, batch: str, token: int, seconds: float) -> str | None:
+def renew(connection: Connection, batch: str, seconds: float) -> str | None:
     """Keep a parcel for so many seconds more; None where it is its carrier's no more, else why it is to end."""
     now = database.clock(connection)
-    mine = (parcels.c.batch == batch, parcels.c.token == token, _OPEN, _STARTED, parcels.c.until > now)
+    mine = (parcels.c.batch == batch, _OPEN, _STARTED, parcels.c.until > now)
     held = exists().where(runs.c.batch == batch, runs.c.ended_at.is_(None), nodes.c.name == runs.c.node)
     kept = update(parcels).where(*mine, held.where(nodes.c.fence == runs.c.fence)).values(until=now + seconds)
     row = connection.execute(kept.returning(parcels.c.stop, parcels.c.detail)).one_or_none()
@@ -107,40 +118,30 @@ def renew(connection: Connection, batch: str, token: int, seconds: float) -> str
     return (row.detail or "It was stopped on request.") if row.stop else ""
 
 
-def keep_taken(connection: Connection, runner: str, seconds: float) -> None:
-    """Keep what a runner took, and what is about to begin, for so many seconds more: its computer may be busy."""
-    now = database.clock(connection)
-    mine = (parcels.c.runner == runner, _OPEN, parcels.c.started_at.is_(None), parcels.c.until > now)
-    connection.execute(update(parcels).where(*mine).values(until=now + seconds))
-
-
-def finish(connection: Connection, batch: str, token: int, end: tuple[int | None, str]) -> bool:
+def finish(connection: Connection, batch: str, rc: int | None, detail: str) -> bool:
     """Say how a play ended, whatever its lease has left; False where the parcel is its carrier's no more."""
-    rc, detail = end
-    mine = update(parcels).where(parcels.c.batch == batch, parcels.c.token == token, _OPEN)
-    told: dict[str, Any] = {
-        "ended_at": database.clock(connection),
-        "rc": rc,
-        "detail": bounds.words(detail),
-        "runs": {},
-    }
-    if connection.execute(mine.values(told)).rowcount != 1:
+    mine = update(parcels).where(parcels.c.batch == batch, _OPEN)
+    end: dict[str, Any] = {"ended_at": database.clock(connection), "rc": rc, "detail": bounds.words(detail)}
+    if connection.execute(mine.values(end | {"runs": {}})).rowcount != 1:
         return False
-    database.ring(connection, database.ENDED)
+    jobs.wake(connection)
     return True
 
 
-def drop(connection: Connection, batch: str, token: int) -> None:
-    """Give up a parcel whose supervisor is gone for good: it is lost at once, or free where it never began."""
-    mine = update(parcels).where(parcels.c.batch == batch, parcels.c.token == token, _OPEN)
-    connection.execute(mine.values(until=0.0))
+def drop(connection: Connection, batch: str) -> None:
+    """Give up a parcel whose supervisor is gone for good, or never came: it is lost at once, or never begins."""
+    connection.execute(update(parcels).where(parcels.c.batch == batch, _OPEN).values(until=0.0))
 
 
 def lapse(connection: Connection) -> None:
-    """End the parcels whose play was started and whose lease is over: from now on nobody can renew them."""
+    """End the parcels whose lease is over, and those that nobody will begin: nothing can renew or begin them then."""
     now = database.clock(connection)
     over = update(parcels).where(_OPEN, _STARTED, parcels.c.until <= now)
     connection.execute(over.values(ended_at=now, detail=SILENT, runs={}))
+    late = and_(parcels.c.runner != "", parcels.c.until <= now)
+    never = update(parcels).where(_OPEN, parcels.c.started_at.is_(None), or_(late, _NO_JOB))
+    connection.execute(never.values(ended_at=now, detail=NEVER, runs={}))
+    jobs.tidy(connection)
     connection.execute(delete(parcels).where(parcels.c.ended_at < now - KEPT))
 
 
@@ -180,7 +181,6 @@ def _parcel(row: Row[Any], members: Iterable[str], now: float) -> BatchSummary:
         nodes=tuple(sorted(members)),
         places=tuple(row.places),
         runner=row.runner if row.started_at is not None or row.until > now else "",
-        token=row.token,
         offered_at=row.offered_at,
         read_at=now,
         left=max(0.0, row.until - now),
@@ -190,29 +190,3 @@ def _parcel(row: Row[Any], members: Iterable[str], now: float) -> BatchSummary:
         detail=row.detail,
         stop=row.stop,
     )
-
-
-def _is_free(now: float) -> ColumnElement[bool]:
-    return and_(_OPEN, parcels.c.started_at.is_(None), parcels.c.until <= now, parcels.c.stop.is_(False))
-
-
-def _reached(connection: Connection, reach: tuple[str, ...], most: int, now: float) -> list[str]:
-    """Return free parcels whose every place a runner reaches, the oldest first."""
-    found: list[str] = []
-    after = (0.0, "")
-    while len(found) < most:
-        later = or_(
-            parcels.c.offered_at > after[0],
-            and_(parcels.c.offered_at == after[0], parcels.c.batch > after[1]),
-        )
-        page = select(parcels.c.batch, parcels.c.places, parcels.c.offered_at).where(_is_free(now), later)
-        rows = connection.execute(page.order_by(parcels.c.offered_at, parcels.c.batch).limit(PAGE)).all()
-        found += [row.batch for row in rows if reaches_all(reach, row.places)]
-        if len(rows) < PAGE:
-            break
-        after = (rows[-1].offered_at, rows[-1].batch)
-    return found[:most]
-
-
-def _stages(names: Iterable[str]) -> Any:
-    return select(batches.c.id, batches.c.stage).where(batches.c.id.in_(list(names)))

@@ -5,11 +5,10 @@ from collections.abc import Iterable
 from fleet_runner.adapters.store.budgets import switches
 from fleet_runner.adapters.store.engine import database
 from fleet_runner.adapters.store.engine.database import Database
-from fleet_runner.adapters.store.engine.listen import Listener
 from fleet_runner.adapters.store.runs import batches as parcels
+from fleet_runner.adapters.store.runs import jobs, withdrawn
 from fleet_runner.adapters.store.runs import runners as carriers
-from fleet_runner.adapters.store.runs import withdrawn
-from fleet_runner.core.inventory.placement import BatchSummary, ClaimedBatch, Offer, Runner
+from fleet_runner.core.inventory.placement import BatchSummary, Offer, Runner
 from fleet_runner.core.inventory.switch import Switch
 
 
@@ -19,37 +18,42 @@ class CarryingMethods:
     _database: Database
 
     def offer(self, given: Offer) -> None:
-        """Let any runner take a batch; ConflictError where some of its runs are over."""
+        """Have the engine give a batch to a runner; ConflictError where some of its runs are over."""
         with self._database.write() as connection:
             parcels.offer(connection, given)
 
-    def take_parcels(self, runner: str, seconds: float) -> tuple[ClaimedBatch, ...]:
-        """Take what a runner has slots for and reaches, for so many seconds, the oldest first."""
-        with self._database.write() as connection:
-            return parcels.take(connection, runner, seconds)
+    def reached(self, runner: str) -> tuple[str, ...]:
+        """Return the queues that a runner may take batches of now."""
+        with self._database.read() as connection:
+            return parcels.reached(connection, runner)
 
-    def start_parcel(self, batch: str, token: int, carrier: str, seconds: float) -> frozenset[str]:
+    def claim_parcel(self, batch: str, runner: str, seconds: float) -> Offer | None:
+        """Have a runner begin a batch within so many seconds, the only one that ever may; None where it may not."""
+        with self._database.write() as connection:
+            return parcels.claim(connection, batch, runner, seconds)
+
+    def start_parcel(self, batch: str, carrier: str, seconds: float) -> frozenset[str]:
         """Begin a batch, once: return the nodes whose runs are open; none where it is not this carrier's to begin."""
         with self._database.write() as connection:
-            return parcels.start(connection, batch, token, (carrier, seconds))
+            return parcels.start(connection, batch, carrier, seconds)
 
-    def renew_parcel(self, batch: str, token: int, seconds: float) -> str | None:
+    def renew_parcel(self, batch: str, seconds: float) -> str | None:
         """Keep a parcel for so many seconds; None where it is not the carrier's, else why it is to end, or ""."""
         with self._database.write() as connection:
-            return parcels.renew(connection, batch, token, seconds)
+            return parcels.renew(connection, batch, seconds)
 
-    def finish_parcel(self, batch: str, token: int, rc: int | None, detail: str) -> bool:
+    def finish_parcel(self, batch: str, rc: int | None, detail: str) -> bool:
         """Say how a play ended; False where the parcel is its carrier's no more."""
         with self._database.write() as connection:
-            return parcels.finish(connection, batch, token, (rc, detail))
+            return parcels.finish(connection, batch, rc, detail)
 
-    def drop_parcel(self, batch: str, token: int) -> None:
-        """Give up a parcel whose supervisor is gone for good."""
+    def drop_parcel(self, batch: str) -> None:
+        """Give up a parcel whose supervisor is gone for good, or never came."""
         with self._database.write() as connection:
-            parcels.drop(connection, batch, token)
+            parcels.drop(connection, batch)
 
     def lapse_parcels(self) -> None:
-        """End the parcels whose play was started and whose lease is over."""
+        """End the parcels whose lease is over, and those that nobody will begin."""
         with self._database.write() as connection:
             parcels.lapse(connection)
 
@@ -93,11 +97,10 @@ class CarryingMethods:
         with self._database.write() as connection:
             carriers.begin(connection, runner)
 
-    def beat_runner(self, runner: str, seconds: float) -> None:
-        """Write down that a runner lives, and keep what it took and is about to begin for so many seconds more."""
+    def beat_runner(self, runner: str) -> None:
+        """Write down that a runner lives."""
         with self._database.write() as connection:
             carriers.beat(connection, runner)
-            parcels.keep_taken(connection, runner, seconds)
 
     def end_runner(self, runner: str) -> None:
         """Write down that a runner takes nothing more, and give its turn back."""
@@ -129,11 +132,12 @@ class CarryingMethods:
         with self._database.read() as connection:
             return database.clock(connection)
 
-    def ring(self, word: str = database.LOOK) -> None:
-        """Tell all runners of this database; with SQLite there is none to tell."""
+    def ring(self) -> None:
+        """Have whoever decides look now; with SQLite there is nobody else to tell."""
         with self._database.write() as connection:
-            database.ring(connection, word)
+            jobs.ring(connection)
 
-    def ear(self) -> Listener:
-        """Return what hears the words that are rung."""
-        return Listener(self._database)
+    def is_rung(self) -> bool:
+        """Whether somebody has whoever decides look, and nobody does yet."""
+        with self._database.read() as connection:
+            return jobs.is_rung(connection)

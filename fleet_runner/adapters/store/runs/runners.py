@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, delete, or_, select, update
 
 from fleet_runner.adapters.store.engine import database
-from fleet_runner.adapters.store.runs import batches
+from fleet_runner.adapters.store.runs import batches, jobs
 from fleet_runner.adapters.store.schema.runners import runners, turns
 from fleet_runner.core.inventory.placement import Runner
 
@@ -22,7 +22,6 @@ def begin(connection: Connection, runner: Runner) -> None:
     fresh = database.insert(connection, runners).values(row | {"id": runner.id})
     connection.execute(fresh.on_conflict_do_update(index_elements=["id"], set_=row))
     connection.execute(delete(runners).where(runners.c.beat_at < now - FORGOTTEN))
-    database.ring(connection, database.PARCEL)
 
 
 def beat(connection: Connection, runner: str) -> None:
@@ -35,7 +34,7 @@ def end(connection: Connection, runner: str) -> None:
     """Write down that a runner takes nothing more, and give its turn back."""
     connection.execute(update(runners).where(runners.c.id == runner).values(ending=True))
     connection.execute(delete(turns).where(turns.c.runner == runner))
-    database.ring(connection, database.TURN)
+    jobs.ring(connection)
 
 
 def every(connection: Connection) -> tuple[Runner, ...]:
@@ -73,7 +72,7 @@ def take_turn(connection: Connection, runner: str, seconds: float) -> bool:
 def give_turn_back(connection: Connection, runner: str) -> None:
     """Let another decide."""
     connection.execute(delete(turns).where(turns.c.runner == runner))
-    database.ring(connection, database.TURN)
+    jobs.ring(connection)
 
 
 def deciding(connection: Connection) -> str:

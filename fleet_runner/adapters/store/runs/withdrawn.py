@@ -17,7 +17,7 @@ def withdraw(connection: Connection, batch: str, why: str, now: float) -> int:
     """
     moment = database.clock(connection)
     end = {"ended_at": moment, "stop": True, "detail": bounds.words(why), "runs": {}}
-    row = {"batch": batch, "places": [], "runner": "", "token": 0, "carrier": "", "until": 0.0, "offered_at": moment}
+    row = {"batch": batch, "places": [], "runner": "", "carrier": "", "until": 0.0, "offered_at": moment}
     unbegun, free = parcels.c.started_at.is_(None), and_(parcels.c.ended_at.is_(None), parcels.c.until <= moment)
     ended = database.insert(connection, parcels).values(row | end)
     connection.execute(ended.on_conflict_do_update(index_elements=["batch"], set_=end, where=and_(unbegun, free)))

@@ -20,7 +20,7 @@ runners = Table(
     Column("ending", Boolean, nullable=False),  # it takes nothing more
 )
 
-parcels = Table(  # a batch, as any runner may take it: one row for each, made with its runs
+parcels = Table(  # a batch between runners, and its lease: what may begin, and once, whoever has its job
     "parcels",
     metadata,
     Column("batch", Words, ForeignKey("batches.id"), primary_key=True),
@@ -28,9 +28,10 @@ parcels = Table(  # a batch, as any runner may take it: one row for each, made w
     Column("runs", Json, nullable=False),
     Column("offered_at", Double, nullable=False),
     Column("runner", Words, nullable=False),  # "" while nobody has it
-    Column("token", Integer, nullable=False),  # grows each time it is taken
+    Column("job", Id),  # the engine's, which has a worker take it
+    Column("token", Integer, nullable=False, server_default="0"),  # of schema 0016, whose supervisors may still run
     Column("carrier", Words, nullable=False),  # the supervisor that started it, "" while none has
-    Column("until", Double, nullable=False),  # the end of its lease, by the database's clock
+    Column("until", Double, nullable=False),  # until when it may begin, then the end of its lease
     Column("started_at", Double),
     Column("ended_at", Double),
     Column("rc", Integer),

@@ -18,7 +18,7 @@ from fleet_runner.core.lifecycle.spool import Evidence
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.core.schedules.retention import DAY
 from tests.adapters.store.builders import UrlMaker, decision, device, judged, node, run, told
-from tests.waiting import PATIENCE
+from tests.taking import fetch, take, worker
 
 SECONDS = 30.0
 
@@ -63,7 +63,7 @@ def test_a_batch_is_taken_by_one_of_many_that_ask_at_once(shared: Store) -> None
 
     def ask(name: str) -> None:
         ready.wait()
-        taken.extend(each.offer.batch for each in shared.take_parcels(name, SECONDS))
+        taken.extend(each.batch for each in take(shared, name))
 
     threads = [threading.Thread(target=ask, args=(names[at % 2],)) for at in range(8)]
     for thread in threads:
@@ -73,82 +73,100 @@ def test_a_batch_is_taken_by_one_of_many_that_ask_at_once(shared: Store) -> None
     assert sorted(taken) == ["b-1", "b-2"]
 
 
-def test_what_was_taken_and_never_begun_is_anybodys_again_and_its_first_taker_begins_nothing(shared: Store) -> None:
-    begins(shared, "r1", slots=1)
-    begins(shared, "r2")
-    (first,) = shared.take_parcels("r1", SECONDS)
-    assert [each.offer.batch for each in shared.take_parcels("r2", SECONDS)] == ["b-2"]
-    age(shared, SECONDS + 1)
-    again = {each.offer.batch: each for each in shared.take_parcels("r2", SECONDS)}
-    assert again["b-1"].token == first.token + 1
-    assert shared.start_parcel("b-1", first.token, "late", SECONDS) == frozenset()
-    assert shared.start_parcel("b-1", again["b-1"].token, "new", SECONDS) == {"gpu-01"}
-
-
-def test_a_runner_that_lives_keeps_what_it_is_about_to_begin(shared: Store) -> None:
-    """A busy computer takes longer than a lease to start a supervisor; what has begun is its supervisor's to keep."""
+def test_what_was_taken_and_never_begun_is_over_and_its_taker_begins_nothing_any_more(shared: Store) -> None:
+    """It was killed, or its computer is too busy: the nodes are decided again, and whatever comes late is refused."""
     begins(shared, "r1")
-    begins(shared, "r2")
-    one, other = shared.take_parcels("r1", SECONDS)
-    shared.start_parcel(other.offer.batch, other.token, "c", SECONDS)
-    age(shared, SECONDS - 1)
-    shared.beat_runner("r1", SECONDS)
-    age(shared, 2.0)
-    assert shared.take_parcels("r2", SECONDS) == ()
-    assert shared.start_parcel("b-1", one.token, "c", SECONDS)
+    assert len(take(shared, "r1", SECONDS)) == 2
     shared.lapse_parcels()
-    assert shared.parcels(["b-2"])[0].ended_at is not None
+    assert [each.runner for each in shared.parcels()] == ["r1", "r1"]
+    age(shared, SECONDS + 1)
+    assert shared.start_parcel("b-1", "late", SECONDS) == frozenset()
+    shared.lapse_parcels()
+    assert shared.parcels() == ()
+    assert shared.parcels(["b-1"])[0].detail == "a runner took it and did not begin it"
+    assert take(shared, "r1") == []
+
+
+@pytest.mark.parametrize("ended", ["failed", "aborted"])
+def test_a_batch_whose_job_ended_before_its_runner_took_it_is_over(shared: Store, ended: str) -> None:
+    """Its worker was killed just after it was given the job; or somebody ended it in the engine's shell."""
+    begins(shared, "r1", "hall-1")
+    given = fetch(shared, "r1", worker(shared))
+    assert given is not None
+    shared.lapse_parcels()
+    assert len(shared.parcels()) == 2
+    with shared._database.write() as connection:
+        over = text("SELECT procrastinate_finish_job_v1(:job, CAST(:ended AS procrastinate_job_status), false)")
+        connection.execute(over, {"job": given[0], "ended": ended})
+    shared.lapse_parcels()
+    assert [each.batch for each in shared.parcels()] == ["b-2"]
+    assert shared.claim_parcel("b-1", "r1", SECONDS) is None
+
+
+def test_a_job_that_is_done_twice_begins_its_batch_once(shared: Store) -> None:
+    """Somebody had the engine do it again."""
+    assert shared.claim_parcel("b-1", "r1", SECONDS) is not None
+    assert shared.claim_parcel("b-1", "r2", SECONDS) is None
+    assert shared.claim_parcel("b-1", "r1", SECONDS) is None
+
+
+def test_the_job_of_a_batch_that_is_over_is_removed(shared: Store) -> None:
+    shared.stop_parcel("b-1", "ann stopped it")
+    shared.lapse_parcels()
+    with shared._database.read() as connection:
+        left = connection.execute(text("SELECT args->>'batch' FROM procrastinate_jobs")).scalars().all()
+    assert left == ["b-2"]
 
 
 def test_a_batch_begins_once_and_its_carrier_may_ask_again(shared: Store) -> None:
     """An answer that was lost on its way is asked for again; another supervisor of the same folder is refused."""
     begins(shared, "r1")
-    token = shared.take_parcels("r1", SECONDS)[0].token
-    assert shared.start_parcel("b-1", token, "mine", SECONDS) == {"gpu-01"}
-    assert shared.start_parcel("b-1", token, "mine", SECONDS) == {"gpu-01"}
-    assert shared.start_parcel("b-1", token, "other", SECONDS) == frozenset()
+    take(shared, "r1")
+    assert shared.start_parcel("b-1", "mine", SECONDS) == {"gpu-01"}
+    assert shared.start_parcel("b-1", "mine", SECONDS) == {"gpu-01"}
+    assert shared.start_parcel("b-1", "other", SECONDS) == frozenset()
 
 
 def test_what_was_begun_is_never_given_out_again(shared: Store) -> None:
     begins(shared, "r1")
-    taken = shared.take_parcels("r1", SECONDS)
+    taken = take(shared, "r1")
     for each in taken:
-        assert shared.start_parcel(each.offer.batch, each.token, "c", SECONDS)
+        assert shared.start_parcel(each.batch, "c", SECONDS)
     age(shared, SECONDS + 1)
-    assert shared.take_parcels("r1", SECONDS) == ()
+    assert take(shared, "r1") == []
 
 
 def test_a_lease_that_is_over_is_never_renewed(shared: Store) -> None:
     """Its carrier was frozen: it writes nothing any more, and its runs are another's to decide about."""
     begins(shared, "r1")
-    token = shared.take_parcels("r1", SECONDS)[0].token
-    shared.start_parcel("b-1", token, "c", SECONDS)
-    assert shared.renew_parcel("b-1", token, SECONDS) == ""
+    take(shared, "r1")
+    shared.start_parcel("b-1", "c", SECONDS)
+    assert shared.renew_parcel("b-1", SECONDS) == ""
     age(shared, SECONDS + 1)
-    assert shared.renew_parcel("b-1", token, SECONDS) is None
+    assert shared.renew_parcel("b-1", SECONDS) is None
     shared.lapse_parcels()
     (found,) = shared.parcels(["b-1"])
     assert (found.rc, found.detail) == (None, "its runner was silent for longer than its lease")
     shared.close_run(run(shared, 1), Outcome.LOST, found.detail, 300.0)
     with pytest.raises(ConflictError, match="none of its runs is open"):
         shared.ingest("b-1", 0, 10, [judged()])
-    assert not shared.finish_parcel("b-1", token, 0, "")
+    assert not shared.finish_parcel("b-1", 0, "")
     assert shared.results(1) == ()
 
 
 def test_a_batch_whose_runs_are_over_is_its_carriers_no_more(shared: Store) -> None:
     begins(shared, "r1")
-    token = shared.take_parcels("r1", SECONDS)[0].token
-    shared.start_parcel("b-1", token, "c", SECONDS)
+    take(shared, "r1")
+    shared.start_parcel("b-1", "c", SECONDS)
     shared.close_run(run(shared, 1), Outcome.CANCELLED, "", 300.0)
-    assert shared.renew_parcel("b-1", token, SECONDS) is None
+    assert shared.renew_parcel("b-1", SECONDS) is None
 
 
 def test_a_batch_whose_runs_were_closed_before_it_began_runs_nothing(shared: Store) -> None:
     begins(shared, "r1")
-    token = shared.take_parcels("r1", SECONDS)[0].token
+    take(shared, "r1")
     shared.close_run(run(shared, 1), Outcome.CANCELLED, "", 300.0)
-    assert shared.start_parcel("b-1", token, "c", SECONDS) == frozenset()
+    assert shared.start_parcel("b-1", "c", SECONDS) == frozenset()
     assert [each.batch for each in shared.parcels()] == ["b-2"]
 
 
@@ -164,9 +182,10 @@ def test_a_batch_is_not_offered_for_runs_that_are_over(shared: Store) -> None:
 
 def test_a_batch_that_is_offered_again_stays_as_it_was(shared: Store) -> None:
     begins(shared, "r1")
-    given = shared.take_parcels("r1", SECONDS)[0]
-    shared.offer(given.offer)
-    assert shared.parcels(["b-1"])[0].token == given.token
+    given = take(shared, "r1")[0]
+    shared.offer(given)
+    assert shared.parcels(["b-1"])[0].runner == "r1"
+    assert take(shared, "r1") == []
 
 
 @pytest.mark.parametrize(
@@ -181,25 +200,23 @@ def test_a_batch_that_is_offered_again_stays_as_it_was(shared: Store) -> None:
 )
 def test_a_runner_takes_what_it_reaches(shared: Store, places: tuple[str, ...], expected: list[str]) -> None:
     begins(shared, "r1", *places)
-    assert [each.offer.batch for each in shared.take_parcels("r1", SECONDS)] == expected
+    assert [each.batch for each in take(shared, "r1")] == expected
 
 
-def test_what_nobody_reaches_holds_up_nothing_behind_it(shared: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """More waits than is looked at together, and only the last of it is within reach."""
-    monkeypatch.setattr("fleet_runner.adapters.store.runs.batches.PAGE", 1)
-    offered(shared, "gpu-03", "b-3", "hall-9")
+def test_a_batch_of_many_racks_is_taken_as_any_other(shared: Store) -> None:
     begins(shared, "r1", "hall-9")
-    assert [each.offer.batch for each in shared.take_parcels("r1", SECONDS)] == ["b-3"]
+    offered(shared, "gpu-03", "b-3", *(f"hall-9/r{rack:02}" for rack in range(20)))
+    assert [each.batch for each in take(shared, "r1")] == ["b-3"]
 
 
 def test_a_runner_takes_no_more_than_it_may_carry(shared: Store) -> None:
     begins(shared, "r1", slots=1)
-    (first,) = shared.take_parcels("r1", SECONDS)
-    assert shared.take_parcels("r1", SECONDS) == ()
-    shared.start_parcel(first.offer.batch, first.token, "c", SECONDS)
-    assert shared.take_parcels("r1", SECONDS) == ()
-    assert shared.finish_parcel(first.offer.batch, first.token, 0, "")
-    assert [each.offer.batch for each in shared.take_parcels("r1", SECONDS)] == ["b-2"]
+    (first,) = take(shared, "r1")
+    assert take(shared, "r1") == []
+    shared.start_parcel(first.batch, "c", SECONDS)
+    assert take(shared, "r1") == []
+    assert shared.finish_parcel(first.batch, 0, "")
+    assert [each.batch for each in take(shared, "r1")] == ["b-2"]
 
 
 def test_a_runner_that_ends_takes_nothing_and_lets_another_decide(shared: Store) -> None:
@@ -208,7 +225,7 @@ def test_a_runner_that_ends_takes_nothing_and_lets_another_decide(shared: Store)
     assert shared.take_turn("r1", SECONDS)
     assert not shared.take_turn("r2", SECONDS)
     shared.end_runner("r1")
-    assert shared.take_parcels("r1", SECONDS) == ()
+    assert take(shared, "r1") == []
     assert shared.take_turn("r2", SECONDS)
     assert shared.deciding() == "r2"
 
@@ -230,62 +247,67 @@ def test_nothing_is_taken_while_the_queue_is_paused(shared: Store) -> None:
     paused = shared.queue_paused()
     assert paused is not None
     assert (paused.by, paused.reason) == ("ann", "a switch is replaced")
-    assert shared.take_parcels("r1", SECONDS) == ()
+    assert take(shared, "r1") == []
     assert shared.resume_queue()
     assert not shared.resume_queue()
-    assert len(shared.take_parcels("r1", SECONDS)) == 2
+    assert len(take(shared, "r1")) == 2
 
 
 def test_a_batch_that_is_stopped_before_it_began_never_begins(shared: Store) -> None:
     begins(shared, "r1")
-    token = shared.take_parcels("r1", SECONDS)[0].token
+    take(shared, "r1")
     assert shared.stop_parcel("b-1", "ann stopped it")
-    assert shared.start_parcel("b-1", token, "c", SECONDS) == frozenset()
+    assert shared.start_parcel("b-1", "c", SECONDS) == frozenset()
     assert not shared.stop_parcel("b-1", "once more")
 
 
 def test_a_carrier_learns_that_its_batch_is_to_end(shared: Store) -> None:
     begins(shared, "r1")
-    token = shared.take_parcels("r1", SECONDS)[0].token
-    shared.start_parcel("b-1", token, "c", SECONDS)
+    take(shared, "r1")
+    shared.start_parcel("b-1", "c", SECONDS)
     assert shared.stop_parcel("b-1", "ann stopped it")
-    assert shared.renew_parcel("b-1", token, SECONDS) == "ann stopped it"
-    assert shared.finish_parcel("b-1", token, 143, "ann stopped it")
+    assert shared.renew_parcel("b-1", SECONDS) == "ann stopped it"
+    assert shared.finish_parcel("b-1", 143, "ann stopped it")
     shared.forget_parcel("b-1")
     assert shared.parcels(["b-1"]) == ()
 
 
-def test_what_a_runner_gave_up_is_lost_at_once_or_free(shared: Store) -> None:
+def test_what_a_runner_gave_up_is_lost_at_once_or_never_begins(shared: Store) -> None:
     begins(shared, "r1")
-    one, other = shared.take_parcels("r1", SECONDS)
-    shared.start_parcel("b-1", one.token, "c", SECONDS)
-    shared.drop_parcel("b-1", one.token)
-    shared.drop_parcel("b-2", other.token)
+    take(shared, "r1")
+    shared.start_parcel("b-1", "c", SECONDS)
+    shared.drop_parcel("b-1")
+    shared.drop_parcel("b-2")
     shared.lapse_parcels()
-    assert shared.parcels(["b-1"])[0].ended_at is not None
-    assert [each.offer.batch for each in shared.take_parcels("r1", SECONDS)] == ["b-2"]
+    found = {each.batch: each for each in shared.parcels(["b-1", "b-2"])}
+    assert found["b-1"].ended_at is not None
+    assert found["b-1"].started_at is not None
+    assert found["b-2"].started_at is None
+    assert shared.parcels() == ()
 
 
 def test_who_runs_is_known_with_how_much_and_for_how_long_silent(shared: Store) -> None:
     begins(shared, "r1", "hall-1")
-    shared.take_parcels("r1", SECONDS)
+    take(shared, "r1")
     age(shared, 12.0)
     (known,) = shared.runners()
     assert (known.used, known.places) == (1, ("hall-1",))
     assert 12.0 <= known.silent < 20.0
-    shared.beat_runner("r1", SECONDS)
+    shared.beat_runner("r1")
     assert shared.runners()[0].silent < 5.0
 
 
-def test_what_is_rung_is_heard_once_the_transaction_is_through(shared: Store) -> None:
-    ear = shared.ear()
-    assert ear.wait(0.0) == {"deaf"}
-    assert ear.wait(0.0) == frozenset()
-    shared.ring()
-    assert ear.wait(PATIENCE) == {"look"}
-    offered(shared, "gpu-03", "b-3")
-    assert ear.wait(PATIENCE) == {"parcel"}
-    ear.close()
+def test_a_ring_waits_for_who_decides_and_is_one_however_often_somebody_rings(shared: Store) -> None:
+    assert not shared.is_rung()
+    threads = [threading.Thread(target=shared.ring) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert shared.is_rung()
+    with shared._database.read() as connection:
+        rung = "SELECT count(*) FROM procrastinate_jobs WHERE task_name = 'fleet:look'"
+        assert connection.execute(text(rung)).scalar_one() == 1
 
 
 @pytest.mark.parametrize("again", [False, True])
