@@ -261,6 +261,13 @@ def test_a_task_that_is_gone_leaves_the_versions_to_tell() -> None:
     assert waits(sent(), replace(lost, at=AT + 939.0, stable=1)).startswith("The versions are read again")
 
 
+def test_a_bmc_that_is_busy_when_the_flash_s_own_task_is_gone_is_waited_for() -> None:
+    gone = seen(50.0, task_gone=True, bmc_reset_at=AT + 40.0)
+    assert waits(sent(), replace(gone, busy=True)) == "The BMC says that an update is running."
+    another = {**(gone.tasks or {}), "/t/8": Task("/t/8", TaskEnd.RUNNING)}
+    assert "is busy with task /t/8" in waits(sent(), replace(gone, tasks=another))
+
+
 @pytest.mark.parametrize("flash", [sent(task="", sent_at=AT), sent(task="", sent_at=None)])
 def test_without_a_task_the_image_has_all_the_time_that_an_update_takes(flash: Flash) -> None:
     assert waits(flash, seen(1_799.0))
