@@ -134,6 +134,7 @@ def test_a_rollout_is_followed_and_paused_with_the_keyboard_alone(site: Served, 
         page.get_by_role("link", name="Pause it").focus()
         page.keyboard.press("Enter")
         page.wait_for_url("**/pause")
+        expect(page.locator("[autofocus]")).to_be_focused()
         page.keyboard.type("the vendor asked")
         page.keyboard.press("Enter")
         page.wait_for_url("**/rollouts/1")

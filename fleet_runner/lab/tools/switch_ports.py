@@ -58,11 +58,11 @@ def _ports(lab: str, switch: str) -> list[Port]:
 def _beside(port: Port, switch: str, node: Node, interface: str) -> Port:
     """Return the port at the other end of a node's, with the faults that are there."""
     mine = any(name == switch and interface == ethernet.interface(at) for at, name in enumerate(ethernet.LEAVES))
-    awake = int(max(0.0, time.time() - node.state["boot"]["kernel"]))
+    awake = max(0.0, time.time() - node.state["boot"]["kernel"])
     return port._replace(
         mtu=roce.USUAL_MTU if mine and roce.has(node, "wrong_mtu", switch) else MTU,
         pfc=not (mine and roce.has(node, "pfc_off", switch)),
-        lost=awake * LOST_A_SECOND if roce.has(node, "lossy_cable", interface) else 0,
+        lost=int(awake * LOST_A_SECOND) if roce.has(node, "lossy_cable", interface) else 0,
         storms=roce.STORMS if roce.has(node, "pause_storm", interface) else 0,
     )
 

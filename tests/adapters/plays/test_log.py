@@ -48,9 +48,3 @@ def test_a_log_that_is_gone_and_a_name_that_is_a_path_are_none(tmp_path: Path) -
     assert tail(tmp_path, "b-1", Scrubber()) is None
     assert tail(tmp_path / "away", "..", Scrubber()) is None
     assert tail(tmp_path, "*", Scrubber()) is None
-
-
-def test_of_a_batch_that_was_taken_again_the_newest_log_is_given(tmp_path: Path) -> None:
-    found = tail(written(tmp_path, "second\n", "b-1.2"), "b-1", Scrubber())
-    assert found is not None
-    assert found.text == "second\n"

@@ -170,9 +170,9 @@ def test_two_machines_on_one_store_take_no_more_than_a_budget_together(
     make_world: Callable[..., TickContext], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both have measured before either has written: the second one is told to decide again."""
-    monkeypatch.setattr(Store, "shared", property(lambda _: True))
     world = make_world(fleet=one_rack(8))
     now = in_service(world)
+    monkeypatch.setattr(Store, "shared", property(lambda _: True))
     move = Move(TRANSITIONS[State.PRODUCTION, Event.REBOOT_NEEDED], "runner")
     views = [View(node, "active") for node in world.store.nodes()[:2]]
     purses = [Allowance(world, one_rack(8)), Allowance(world, one_rack(8))]

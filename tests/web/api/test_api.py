@@ -11,7 +11,7 @@ from fleet_runner.core.faults.signals.tokens import Token
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.services.http.admission import make
 from fleet_runner.web import confirmation
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 from tests.web.hall import HOSTILE, NOW, Hall
 from tests.web.served import Served
 
@@ -216,6 +216,7 @@ def test_what_cannot_be_undone_is_asked_twice_with_the_token_of_the_first_answer
     secret, digest = make()
     hall.store.add_token(Token("another", digest, NOW - 60, "tests", scope="operator"))
     with httpx.Client(base_url=site.url, headers={"authorization": f"Bearer {secret}"}, timeout=PATIENCE) as client:
+        until(lambda: client.get(f"/api/v1/nodes/{name}").status_code != 401, "a new token is known within 0.1 s")
         assert client.post(f"/api/v1/nodes/{name}/requests", json=body).status_code == 428
     assert hall.store.intents(name) == before
     with monkeypatch.context() as patched:
