@@ -18,6 +18,7 @@ from fleet_runner.settings import Settings
 from tests import postgres
 from tests.adapters.store.builders import device
 from tests.services.boot.sites import certificate
+from tests.waiting import until
 
 PASSWORD = "hs-7Qv-2kd"
 RULES = "local all all trust\nhostssl postgres runner 127.0.0.1/32 scram-sha-256\n"
@@ -113,9 +114,13 @@ def test_all_that_reaches_the_store_goes_by_tls(server: Server, tmp_path: Path) 
     with Store.open(url) as store:
         store.register([device("gpu-01")], 100.0)
         found: list[tuple[bool, str]] = []
-        looks = Looking(lambda: found.extend(_connections(server)))
-        JobWorker(Settings(database_url=url), "worker", looks).run(wait=False)
-        assert len(found) >= 3  # the store's, the worker's, and the one that hears of jobs
+
+        def look() -> None:
+            # the store's, the worker's, and the one that hears of jobs
+            until(lambda: len(_connections(server)) >= 3, "all three are connected")
+            found.extend(_connections(server))
+
+        JobWorker(Settings(database_url=url), "worker", Looking(look)).run(wait=False)
         assert {ssl for ssl, _ in found} == {True}
         assert {version for _, version in found} <= {"TLSv1.2", "TLSv1.3"}
     assert ("gpu-01", "state", "registered") in store_snapshot.states(url)
