@@ -123,10 +123,10 @@ class ActionModule(ActionBase):
         url = str(self._templar.template(variables.get("fleet_bmc_url")) or "")
         if not url or not progress.overdue(seen) or progress.last(seen.boot) not in {None, Milestone.DHCP}:
             return seen
-        from fleet_runner.adapters import redfish  # noqa: PLC0415  likewise
+        from fleet_runner.adapters import ipmi  # noqa: PLC0415  likewise
 
         name = str(variables["inventory_hostname"])
-        with contextlib.suppress(FleetError), redfish.opened(configured, url, name=name) as bmc:
+        with contextlib.suppress(FleetError), ipmi.opened(configured, url, name=name) as bmc:
             return replace(seen, power=bmc.power_state() or "")
         return seen
 

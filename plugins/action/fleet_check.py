@@ -30,7 +30,7 @@ from fleet_runner.core.inventory import profile
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from fleet_runner.adapters.redfish import Bmc
+    from fleet_runner.adapters.ipmi import PowerBmc
 
 DOCUMENTATION = r"""
 module: fleet_check
@@ -229,13 +229,13 @@ def _unread(read: Read, end: ReadEnd, why: str) -> Reading:
 
 def _ask_bmc(whose: tuple[str, str], reads: list[Read], into: dict[str, Reading]) -> None:
     """Fill `into`, read by read; a BMC (its address and its device's name) that cannot be asked says so in each."""
-    from fleet_runner.adapters import redfish  # noqa: PLC0415  only checks that ask a BMC pay for HTTP
+    from fleet_runner.adapters import ipmi, redfish  # noqa: PLC0415  only checks that ask a BMC pay for HTTP
 
     url, name = whose
     limits = redfish.Limits(total_seconds=max(read.seconds for read in reads))
     why = ""
     try:
-        with redfish.opened(settings.load(), url, limits, name=name) as bmc:
+        with ipmi.opened(settings.load(), url, limits, name=name) as bmc:
             for read in reads:
                 into[read.name], why = _asked(bmc, read)
                 if why:
@@ -246,7 +246,7 @@ def _ask_bmc(whose: tuple[str, str], reads: list[Read], into: dict[str, Reading]
     into.update({read.name: _unread(read, ReadEnd.UNREACHABLE, why) for read in left})
 
 
-def _asked(bmc: Bmc, read: Read) -> tuple[Reading, str]:
+def _asked(bmc: PowerBmc, read: Read) -> tuple[Reading, str]:
     """Return what a BMC answers to one read, and why no other need be tried: it was never reached; "" where it was.
 
     A password that it refused is not tried again by the next read either.

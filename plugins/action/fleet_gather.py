@@ -160,10 +160,10 @@ class ActionModule(ActionBase):
 
 
 def _ask(url: str, name: str, into: dict[str, Any], keep: Callable[..., dict[str, Any]]) -> None:
-    from fleet_runner.adapters import redfish  # noqa: PLC0415  slow to load, and some nodes have no BMC
+    from fleet_runner.adapters import ipmi, redfish  # noqa: PLC0415  slow to load, and some nodes have no BMC
 
     try:
-        with redfish.opened(settings.load(), url, redfish.Limits(total_seconds=120.0), name=name) as bmc:
+        with ipmi.opened(settings.load(), url, redfish.Limits(total_seconds=120.0), name=name) as bmc:
             for file, patterns in BMC.items():
                 try:
                     into[file] = keep(file, json.dumps(bmc.gather(patterns), indent=1, sort_keys=True).encode())

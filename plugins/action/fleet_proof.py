@@ -163,7 +163,7 @@ class ActionModule(ActionBase):
 
     def _bmc(self, configured: Settings) -> dict[str, Reading]:
         """Ask the BMC what it calls the machine; one that does not answer says nothing."""
-        from fleet_runner.adapters import redfish  # noqa: PLC0415  only where a BMC is asked
+        from fleet_runner.adapters import ipmi, redfish  # noqa: PLC0415  only where a BMC is asked
 
         read = READS[identity_sources.MACHINE]
         url = str(self._templar.template(self._variables.get("fleet_bmc_url")) or "")
@@ -171,7 +171,7 @@ class ActionModule(ActionBase):
             return {read.name: Reading(read.name, ReadEnd.MISSING, error="no fleet_bmc_url is known")}
         try:
             limits = redfish.Limits(total_seconds=read.seconds)
-            with redfish.opened(configured, url, limits, name=self._name) as bmc:
+            with ipmi.opened(configured, url, limits, name=self._name) as bmc:
                 text = json.dumps(bmc.gather(read.argv))
         except FleetError as error:
             return {read.name: Reading(read.name, ReadEnd.UNREACHABLE, error=str(error))}

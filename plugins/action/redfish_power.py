@@ -22,7 +22,7 @@ from fleet_runner.core.checks.reads import READS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from fleet_runner.adapters.redfish import Bmc
+    from fleet_runner.adapters.ipmi import PowerBmc
     from fleet_runner.adapters.store import Store
     from fleet_runner.services.boot.arming import BootToArm
     from fleet_runner.settings import Settings
@@ -115,7 +115,7 @@ class ActionModule(ActionBase):
         if not url:
             why = "fleet_bmc_url is not set; give the device an out-of-band address"
             raise failure("redfish_power", SourceError(variables.get("fleet_bmc_refused") or why))
-        from fleet_runner.adapters import redfish  # noqa: PLC0415  loaded only where a BMC is asked
+        from fleet_runner.adapters import ipmi  # noqa: PLC0415  loaded only where a BMC is asked
         from fleet_runner.reconcile.firmware.driver import identity, power_guard  # noqa: PLC0415  likewise
 
         now = time.time()
@@ -123,7 +123,7 @@ class ActionModule(ActionBase):
         try:
             served = action != "off" and source != "none" and bool(configured.boot_url)
             target = "" if source == "served" and not served else TARGETS[source]
-            bmc_of = redfish.opened(configured, url, name=str(variables["inventory_hostname"]))
+            bmc_of = ipmi.opened(configured, url, name=str(variables["inventory_hostname"]))
             with bmc_of as bmc, self._opened(configured, variables, served=served) as store:
                 state = bmc.power_state()
                 asked = True
@@ -150,7 +150,7 @@ class ActionModule(ActionBase):
         answer.update(changed=bool(sent), sent=sent, since=now if since is None else since, boot=boot)
         return answer
 
-    def _send(self, bmc: Bmc, store: Store | None, order: Order, variables: dict[str, Any]) -> int | None:
+    def _send(self, bmc: PowerBmc, store: Store | None, order: Order, variables: dict[str, Any]) -> int | None:
         """Send the power actions, the last one with the next boot's source; return the boot that was armed for it."""
         if self._task.args.get("ac") and self._task.args.get("action") == "cycle" and self._drained(bmc, order):
             return None
@@ -171,7 +171,7 @@ class ActionModule(ActionBase):
             start(bmc, forced[-1], order.alive)
         return None
 
-    def _drained(self, bmc: Bmc, order: Order) -> bool:
+    def _drained(self, bmc: PowerBmc, order: Order) -> bool:
         """Take all power away where the BMC can; say whether the node needs nothing else: it has its power back."""
         try:
             state = power.drain(bmc, order.alive)
@@ -270,7 +270,7 @@ class ActionModule(ActionBase):
         return json.loads(json.dumps(found, default=str))
 
     def _wanted(
-        self, bmc: Bmc, store: Store, configured: Settings, target: str, variables: dict[str, Any]
+        self, bmc: PowerBmc, store: Store, configured: Settings, target: str, variables: dict[str, Any]
     ) -> BootToArm:
         """Say who is to boot, or why it cannot, as long as nothing has been done to the node."""
         from fleet_runner.services.boot import arming  # noqa: PLC0415  likewise
@@ -281,7 +281,7 @@ class ActionModule(ActionBase):
         loader = str(self._task.args.get("loader") or arming.LOADER)
         return arming.wanted(configured, device, bmc.system(), target, limits=limits, loader=loader)
 
-    def _boot(self, bmc: Bmc, store: Store, order: Order, variables: dict[str, Any]) -> int:
+    def _boot(self, bmc: PowerBmc, store: Store, order: Order, variables: dict[str, Any]) -> int:
         """Arm the boot of a node that is off, and switch it on; one that cannot be is not left armed."""
         from fleet_runner.services.boot import arming  # noqa: PLC0415  likewise
 
@@ -324,7 +324,7 @@ def plan(  # noqa: PLR0913  what was asked, what is, and what is known of the no
     return [reset] if not served and (action == "on" or not allowed or reset in allowed) else ["ForceOff", "On"]
 
 
-def start(bmc: Bmc, action: str, alive: Callable[[], None], target: str = "", http_uri: str = "") -> None:
+def start(bmc: PowerBmc, action: str, alive: Callable[[], None], target: str = "", http_uri: str = "") -> None:
     """Tell a BMC where the next boot comes from, if not from where it always does, and send the power action."""
     if target:
         alive()

@@ -4,7 +4,7 @@ from fleet_runner.adapters.redfish.bmc import Bmc
 from fleet_runner.adapters.redfish.credential_breaker import Breaker
 from fleet_runner.adapters.redfish.credentials import credentials
 from fleet_runner.adapters.redfish.exchange import Limits
-from fleet_runner.core.base.errors import SettingsError
+from fleet_runner.core.base.errors import NotOfferedError, SettingsError
 from fleet_runner.settings import Settings
 
 
@@ -13,10 +13,18 @@ def opened(settings: Settings, url: str, limits: Limits | None = None, *, name: 
 
     Raises:
         SettingsError: there are no credentials for it, or the CA's file is not there.
+        NotOfferedError: it speaks IPMI alone.
     """
+    if is_ipmi(url):
+        raise NotOfferedError(f"{url}: this BMC is asked by IPMI, which has power and an event log alone, no Redfish")
     user = credentials(settings, url, name)
     breaker = Breaker(settings.state_dir.expanduser() / "bmc", url.rstrip("/").lower(), user)
     return Bmc(url, *user, verify=trust(settings), limits=limits, breaker=breaker)
+
+
+def is_ipmi(url: str) -> bool:
+    """Say that a BMC is asked by IPMI (`adapters.ipmi`)."""
+    return url.startswith("ipmi://")
 
 
 def trust(settings: Settings) -> bool | str:

@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 from fleet_runner.adapters.redfish import resets
 from fleet_runner.adapters.redfish.bmc import Bmc
-from fleet_runner.core.base.errors import BmcError
+from fleet_runner.core.base.errors import BmcError, NotOfferedError
 
 BACK_SECONDS = 600.0
 """How long a BMC may take that started anew, as one does whose power was taken away."""
@@ -14,6 +15,27 @@ OFF_SECONDS = 60.0
 """A server that is cut off is off within seconds; some BMCs notice late."""
 
 PAUSE = 1.0
+
+
+class Powered(Protocol):
+    """What has the power of a computer in its hand: its BMC, however that is asked."""
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        ...
+
+    def power_state(self) -> str | None:
+        """Return On, Off or what else it says."""
+        ...
+
+    def power(self, action: str) -> None:
+        """Do a power action."""
+        ...
+
+    def last_reset_age(self) -> float | None:
+        """Return the seconds since the last reset, None where it does not know."""
+        ...
 
 
 def ways(allowed: tuple[str, ...], *, served: bool, answers: bool) -> list[str]:
@@ -27,7 +49,9 @@ def ways(allowed: tuple[str, ...], *, served: bool, answers: bool) -> list[str]:
     return [way for way in known if way in allowed or not allowed][:1] or ["ForceOff", "On"]
 
 
-def shut_down(bmc: Bmc, alive: Callable[[], None], grace: float, pause: Callable[[float], None] = time.sleep) -> bool:
+def shut_down(
+    bmc: Powered, alive: Callable[[], None], grace: float, pause: Callable[[float], None] = time.sleep
+) -> bool:
     """Have a system shut down; say whether it is off after `grace` seconds."""
     alive()
     bmc.power("GracefulShutdown")
@@ -39,7 +63,7 @@ def shut_down(bmc: Bmc, alive: Callable[[], None], grace: float, pause: Callable
     return True
 
 
-def switch_off(bmc: Bmc, alive: Callable[[], None], pause: Callable[[float], None] = time.sleep) -> None:
+def switch_off(bmc: Powered, alive: Callable[[], None], pause: Callable[[float], None] = time.sleep) -> None:
     """Cut a system off, and wait until its BMC says so.
 
     Raises:
@@ -54,7 +78,9 @@ def switch_off(bmc: Bmc, alive: Callable[[], None], pause: Callable[[float], Non
         pause(PAUSE)
 
 
-def restarts(bmc: Bmc, grace: float, gone: Callable[[], bool], pause: Callable[[float], None] = time.sleep) -> bool:
+def restarts(
+    bmc: Powered, grace: float, gone: Callable[[], bool], pause: Callable[[float], None] = time.sleep
+) -> bool:
     """Wait until a system that was asked to restart does so: its BMC says so, or it is `gone`."""
     began = time.monotonic()
     while time.monotonic() - began < grace:
@@ -65,12 +91,14 @@ def restarts(bmc: Bmc, grace: float, gone: Callable[[], bool], pause: Callable[[
     return False
 
 
-def drain(bmc: Bmc, alive: Callable[[], None], pause: Callable[[float], None] = time.sleep) -> str | None:
+def drain(bmc: Powered, alive: Callable[[], None], pause: Callable[[float], None] = time.sleep) -> str | None:
     """Take all power away, and return the power state once the BMC answers again.
 
     Raises:
         NoWayError: the BMC offers no way to.
     """
+    if not isinstance(bmc, Bmc):
+        raise NotOfferedError(f"{bmc.url}: IPMI cannot take all power away")
     alive()
     bmc.begin()
     resets.ac_drain(bmc)

@@ -10,8 +10,11 @@ from fleet_runner.core.cabling.rates import lower
 from fleet_runner.core.inventory.bmc_address import Network, refusal
 from fleet_runner.core.inventory.records import PLANNED, Device, Fleet, Interface, Part, Termination, nodes, rack_key
 
-CONTEXT_MAY_SET = frozenset({"fleet_bmc_url", "fleet_cooling", "fleet_environment"})
+CONTEXT_MAY_SET = frozenset({"fleet_bmc_protocol", "fleet_bmc_url", "fleet_cooling", "fleet_environment"})
 """The only `fleet_` variables that a config context owns; the others are computed, and it cannot replace them."""
+
+PROTOCOL, REDFISH, IPMI = "fleet_bmc_protocol", "redfish", "ipmi"
+"""How a BMC is asked: IPMI is only for those that a config context names, such as one of an old device type."""
 
 GROUPS = ("condition_", "device_type_", "location_", "rack_", "role_", "site_", "state_", "tenant_")
 """How the inventory's groups begin."""
@@ -139,11 +142,15 @@ def hostvars(
     variables: dict[str, Any] = {}
     if device.primary_address:
         variables["ansible_host"] = device.primary_address.partition("/")[0]
+    protocol = device.context.get(PROTOCOL, REDFISH)
     if device.oob_address:
-        variables["fleet_bmc_url"] = bmc_url(device.oob_address)
+        variables["fleet_bmc_url"] = bmc_url(device.oob_address, "ipmi" if protocol == IPMI else "https")
     variables |= {name: value for name, value in device.context.items() if not reserved(name)}
     url = str(variables.get("fleet_bmc_url") or "")
-    if url and (why := refusal(device.name, url, device.oob_address, bmc_networks)):
+    if url and protocol not in (REDFISH, IPMI):
+        del variables["fleet_bmc_url"]
+        variables["fleet_bmc_refused"] = f"{device.name}: {PROTOCOL} is {protocol!r}, expected {REDFISH} or {IPMI}"
+    elif url and (why := refusal(device.name, url, device.oob_address, bmc_networks)):
         del variables["fleet_bmc_url"]
         variables["fleet_bmc_refused"] = why
     variables["fleet_device"] = _record(fleet, device, seen.get(device.name, ()))
@@ -195,10 +202,10 @@ def fabric_hostvars(fleet: Fleet) -> dict[str, dict[str, Any]]:
     return {each.name: _fabric_vars(fleet, each) for each in watched(fleet)}
 
 
-def bmc_url(address: str) -> str:
+def bmc_url(address: str, scheme: str = "https") -> str:
     """Return the BMC's URL for an out-of-band address, with or without its mask."""
     bare = address.partition("/")[0]
-    return f"https://[{bare}]" if ":" in bare else f"https://{bare}"
+    return f"{scheme}://[{bare}]" if ":" in bare else f"{scheme}://{bare}"
 
 
 def _hosts(fleet: Fleet) -> list[str]:

@@ -6,7 +6,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 Network = IPv4Network | IPv6Network
 
-_URL = re.compile(r"https?://(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{1,5})?/?", re.ASCII)
+_URL = re.compile(r"(?:https?|ipmi)://(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{1,5})?/?", re.ASCII)
 """A scheme, a host and a port, and nothing that two programs could read in two ways."""
 
 

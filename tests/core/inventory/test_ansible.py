@@ -157,6 +157,15 @@ def test_a_context_owns_the_bmc_url_but_not_the_record() -> None:
     assert "fleet_profile" not in found
 
 
+def test_a_bmc_is_asked_by_ipmi_where_a_context_says_so_and_nowhere_else() -> None:
+    asked = {each: replace(GPU, context={"fleet_bmc_protocol": each}) for each in ("ipmi", "redfish", "snmp")}
+    found = {each: ansible.hostvars(FLEET, device) for each, device in asked.items()}
+    assert found["ipmi"]["fleet_bmc_url"] == "ipmi://10.0.0.1"
+    assert found["redfish"]["fleet_bmc_url"] == ansible.hostvars(FLEET, GPU)["fleet_bmc_url"] == "https://10.0.0.1"
+    assert "fleet_bmc_url" not in found["snmp"]
+    assert found["snmp"]["fleet_bmc_refused"] == "gpu-1: fleet_bmc_protocol is 'snmp', expected redfish or ipmi"
+
+
 def test_a_bmc_elsewhere_is_left_out_and_the_sentence_says_why() -> None:
     own = replace(GPU, context={"fleet_bmc_url": "https://192.0.2.66", "fleet_bmc_refused": ""})
     found = ansible.hostvars(FLEET, own)

@@ -13,7 +13,16 @@ ALLOWED = networks("10.8.0.0/16, fd00:8::/32")
 OURS = ("http://10.0.0.1:8480", "")
 
 
-@pytest.mark.parametrize("url", ["https://10.8.0.7", "http://10.8.0.7:8443/", "https://[fd00:8::7]:443"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://10.8.0.7",
+        "http://10.8.0.7:8443/",
+        "https://[fd00:8::7]:443",
+        "ipmi://10.8.0.7",
+        "ipmi://10.8.0.7:624",
+    ],
+)
 def test_a_bmc_in_the_networks_may_be_asked(url: str) -> None:
     assert refusal("gpu-01", url, None, ALLOWED) == ""
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
 
-URI = "/redfish/v1/SEL/Entries"
+LOG = "/redfish/v1/SEL"
+URI = f"{LOG}/Entries"
 
 MOST = 20_000
 """More entries than any BMC keeps."""
@@ -47,7 +48,12 @@ def entries(text: str) -> dict[str, Any]:
         raise EvidenceError(
             "ipmitool sel: there is no entry, expected lines such as `1 | 10/02/2025 | 17:33:30 | ...`"
         )
-    return {URI: {"@odata.type": "#LogEntryCollection.LogEntryCollection", "Members": found}}
+    return {URI: collection(found)}
+
+
+def collection(entries: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a log's entries as Redfish has them."""
+    return {"@odata.type": "#LogEntryCollection.LogEntryCollection", "Members": entries}
 
 
 def _entry(found: re.Match[str]) -> dict[str, Any]:
@@ -57,7 +63,7 @@ def _entry(found: re.Match[str]) -> dict[str, Any]:
     quiet = HARMLESS.search(event) is not None and "uncorrect" not in event.lower()
     return {
         "Id": found["id"].lower(),
-        "Created": _created(found["day"], found["clock"]),
+        "Created": created(found["day"], found["clock"]),
         "Severity": "OK" if quiet else "Warning",
         "EntryCode": "Deassert" if ends else "Assert",
         "SensorType": NUMBERED.sub("", sensor),
@@ -67,7 +73,7 @@ def _entry(found: re.Match[str]) -> dict[str, Any]:
     }
 
 
-def _created(day: str, clock: str) -> str:
+def created(day: str, clock: str) -> str:
     """Return an ISO time, "" for one that was written before the BMC's clock was set."""
     hours = "%I:%M:%S %p" if clock.endswith("M") else "%H:%M:%S"
     for form in (f"%m/%d/%Y {hours}", f"%m/%d/%y {hours}"):

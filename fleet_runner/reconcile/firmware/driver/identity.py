@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fleet_runner.adapters.redfish import Bmc
+from fleet_runner.adapters.ipmi import PowerBmc
 from fleet_runner.core.boot import identity
 from fleet_runner.core.checks.reads.bmc import MACHINE
 from fleet_runner.core.lifecycle.preflight import identity_sources
 from fleet_runner.core.lifecycle.preflight.machine import Match, designed, identify
 
 
-def stranger(bmc: Bmc, device: Mapping[str, Any]) -> str:
+def stranger(bmc: PowerBmc, device: Mapping[str, Any]) -> str:
     """Say that a BMC is another machine's than `device` (`fleet_device`) describes; "" where it does not say so.
 
     One request is enough where its system says the designed serial number; else all that it calls itself is read.
