@@ -125,7 +125,7 @@ def test_a_node_that_is_well_serves_again_with_nothing_left_over(history: list[S
         assert all(each.ended_at is not None for each in life.attempts)
 
 
-@settings(deadline=None, max_examples=examples(40))
+@settings(deadline=None, max_examples=examples(20))
 @given(histories)
 def test_what_was_cancelled_does_not_come(history: list[Step]) -> None:
     """The same faults, cancelled while they are seen, lead to nothing for as long as they last."""

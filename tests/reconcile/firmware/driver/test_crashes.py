@@ -18,11 +18,10 @@ from tests.reconcile.firmware.driver import dell, scenes, witness
 from tests.reconcile.firmware.driver.chance import Scenario, scenarios
 from tests.reconcile.firmware.driver.stage import Stage
 
-AT_ONCE = 25
-ROUNDS = 2
-"""AT_ONCE scenarios each; of what is drawn a little cannot be used."""
+SOME, ROUNDS = 10, 2
+"""Scenarios that are played at once, and how often; of what is drawn a little cannot be used."""
 
-ALL_ROUNDS, ALL_SCENARIOS = 10, 200
+MANY, ALL_ROUNDS, ALL_SCENARIOS = 25, 10, 200
 """At night; as many are played at least."""
 
 HOP = "1.5-hop"
@@ -53,13 +52,13 @@ def played(maker: str, folder: Path, number: int, drawn: Scenario) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("rounds", "least"),
-    [(ROUNDS, AT_ONCE), pytest.param(ALL_ROUNDS, ALL_SCENARIOS, marks=pytest.mark.nightly)],
+    ("rounds", "at_once", "least"),
+    [(ROUNDS, SOME, SOME), pytest.param(ALL_ROUNDS, MANY, ALL_SCENARIOS, marks=pytest.mark.nightly)],
     ids=["some", "many"],
 )
 @pytest.mark.parametrize("maker", MAKERS)
 def test_a_driver_that_is_killed_anywhere_repeats_no_flash_forgets_none_and_tells_the_truth(
-    folder: Path, rounds: int, least: int, maker: str
+    folder: Path, rounds: int, at_once: int, least: int, maker: str
 ) -> None:
     """None is shrunk when it goes wrong: each takes real time, and says what was drawn."""
     numbers = itertools.count()
@@ -72,9 +71,9 @@ def test_a_driver_that_is_killed_anywhere_repeats_no_flash_forgets_none_and_tell
         derandomize=True,
         database=None,
     )
-    @given(drawn=st.lists(some, min_size=AT_ONCE, max_size=AT_ONCE))
+    @given(drawn=st.lists(some, min_size=at_once, max_size=at_once))
     def a_round(drawn: Sequence[Scenario]) -> None:
-        with ThreadPoolExecutor(AT_ONCE) as pool:
+        with ThreadPoolExecutor(at_once) as pool:
             found = pool.map(lambda each: played(maker, folder, next(numbers), each), drawn)
             wrong = {str(scenario): told for scenario, told in zip(drawn, found, strict=True) if told}
         assert wrong == {}, "\n".join(f"{told}: {scenario}" for scenario, told in wrong.items())
