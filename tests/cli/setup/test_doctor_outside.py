@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests import kube
 from tests import slurm as real
@@ -27,11 +28,11 @@ class Fleet:
         entered(*self._given, "init", str(root), "--example")
         self._settings = (root / "fleet.toml").read_text()
 
-    def told(self, part: str, **changed: Any) -> tuple[str, str]:
+    def told(self, part: str, *words: str, **changed: Any) -> tuple[str, str]:
         """Return the grade of a part under changed settings, and all that is said of it."""
         lines = [f"{name} = {json.dumps(str(value))}" for name, value in changed.items()]
         (self.root / "fleet.toml").write_text("\n".join([*lines, self._settings]))
-        said = entered(*self._given, "doctor", "--json")
+        said = entered(*self._given, "doctor", "--json", *words)
         found = [each for each in json.loads(said.out)["findings"] if each["part"] == part]
         assert said.code == ("wrong" in {each["grade"] for each in json.loads(said.out)["findings"]})
         return found[0]["grade"], f"{found[0]['found']} → {found[0]['todo']}"
@@ -142,3 +143,18 @@ def test_what_a_kubernetes_answers_wrongly_is_said(fleet: Fleet, tmp_path: Path)
     assert "gpu-01" in missing[1]
     assert all("→ correct it, or scheduler in fleet.toml" in said for _, said in (refused, missing, gone))
     assert TOKEN not in f"{refused}{missing}{gone}"
+
+
+def test_a_bmc_of_ipmi_needs_ipmitool_here(fleet: Fleet, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    devices = next(path for path in (fleet.root / "site").rglob("devices.yml"))
+    found = yaml.safe_load(devices.read_text())
+    for device in found:
+        if device.get("oob_ip"):
+            device["local_context_data"] = {**device.get("local_context_data", {}), "fleet_bmc_protocol": "ipmi"}
+    devices.write_text(yaml.safe_dump(found))
+    grade, said = fleet.told("reach", "--reach")
+    assert (grade, "needs the password: not tried" in said) == ("ok", True)
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    grade, said = fleet.told("reach", "--reach")
+    assert (grade, said.endswith("which is not installed → apt install ipmitool")) == ("wrong", True)

@@ -1,6 +1,7 @@
 """The source of truth, and what it says of how nodes and their BMCs are reached."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from functools import partial
 
@@ -9,7 +10,7 @@ from fleet_runner.adapters.plays.credentials import PASSWORD, USERNAME
 from fleet_runner.adapters.redfish import vault
 from fleet_runner.adapters.redfish.credentials import trouble
 from fleet_runner.adapters.redfish.exchange import Exchange, Limits
-from fleet_runner.adapters.redfish.open import trust
+from fleet_runner.adapters.redfish.open import is_ipmi, trust
 from fleet_runner.cli.setup.doctor.finding import Finding, Site, limited, ok, some, warning, wrong
 from fleet_runner.core.base.errors import BmcError, SourceError
 from fleet_runner.core.inventory import ansible
@@ -86,6 +87,9 @@ def reach(site: Site) -> Iterator[Finding]:
 
 
 def _root(site: Site, name: str, url: str) -> Iterator[Finding]:
+    if is_ipmi(url):
+        yield _ipmi(name, url)
+        return
     exchange = Exchange(url, verify=trust(site.settings), limits=LIMITS)
     try:
         answer = exchange.once("GET", ROOT)
@@ -99,3 +103,10 @@ def _root(site: Site, name: str, url: str) -> Iterator[Finding]:
         yield wrong("reach", f"{name}: {url} answered HTTP {answer.status}, and is not a Redfish service", todo)
         return
     yield ok("reach", f"{name}: {url} answers, Redfish {str(answer.body['RedfishVersion'])[:20]}")
+
+
+def _ipmi(name: str, url: str) -> Finding:
+    """Tell whether IPMI can be asked; without a password it says nothing."""
+    if shutil.which("ipmitool") is None:
+        return wrong("reach", f"{name}: {url} is asked by ipmitool, which is not installed", "apt install ipmitool")
+    return ok("reach", f"{name}: {url} is asked by ipmitool, which needs the password: not tried")
