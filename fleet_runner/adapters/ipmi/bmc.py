@@ -62,7 +62,7 @@ class IpmiBmc:
 
     def power(self, action: str) -> None:
         """Do a power action. It is never sent twice."""
-        self._tool.ask("chassis", "power", ACTIONS[action])
+        self._tool.ask("chassis", "power", ACTIONS[action], once=True)
 
     def last_reset_age(self) -> float | None:
         """Return None: IPMI does not tell when a system was reset."""

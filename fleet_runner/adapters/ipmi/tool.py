@@ -12,8 +12,8 @@ from fleet_runner.core.base.printable import printable
 
 PORT = 623
 
-TRIES = 3
-"""Sessions that are tried: all of it is UDP, and a packet may be lost."""
+TRIES, PACKETS = 3, 3
+"""How often a session is tried, and each question within one: all of it is UDP, and a packet may be lost."""
 
 REFUSED = ("RAKP 2 HMAC is invalid", "unauthorized name")
 """What `ipmitool -v` (1.8.19) says of a wrong password, which it finds before it sends it, and of an unknown user."""
@@ -46,8 +46,8 @@ class Ipmitool:
         self._breaker = breaker
         self._seconds = seconds
 
-    def ask(self, *words: str) -> str:
-        """Return what a command prints.
+    def ask(self, *words: str, once: bool = False) -> str:
+        """Return what a command prints. What must not be done twice is sent `once`, whatever becomes of its packet.
 
         Raises:
             BmcRefused: nothing was done: no session could be begun, or the BMC refused the credentials.
@@ -55,12 +55,12 @@ class Ipmitool:
         """
         with self._breaker.trial(LOCK_SECONDS) as trial:
             for _ in range(TRIES):
-                reply = self._run(*words)
+                reply = self._run(*words, packets=1 if once else PACKETS)
                 if NO_SESSION not in reply.error:
                     trial.accepted()
                     break
                 # Why is told with -v alone, which has logs told in another form.
-                if any(refused in self._run("-v", "mc", "info").error for refused in REFUSED):
+                if any(refused in self._run("-v", "mc", "info", packets=1).error for refused in REFUSED):
                     raise BmcRefused(self._breaker.told(trial.refused()))
             else:
                 raise BmcRefused(f"{self.url} does not answer IPMI: {_last(reply.error)}; look at the BMC")
@@ -68,17 +68,16 @@ class Ipmitool:
             raise BmcError(f"{self.url}: ipmitool {' '.join(words)} failed: {_last(reply.error or reply.text)}")
         return reply.text
 
-    def _run(self, *words: str) -> Reply:
+    def _run(self, *words: str, packets: int) -> Reply:
         tool = shutil.which("ipmitool")
         if tool is None:
             raise SettingsError(f"{self.url} is asked by ipmitool, which is not installed here; apt install ipmitool")
         host, port = self._where
-        # One packet each, and as many sessions as it takes: a power action must not be sent twice within one.
-        asked = [tool, "-I", "lanplus", "-H", host, "-p", str(port), "-U", self._user[0], "-E"]
+        asked = [tool, "-I", "lanplus", "-H", host, "-p", str(port), "-U", self._user[0], "-E", "-N", "2", "-R"]
         told = {"IPMI_PASSWORD": self._user[1], "LC_ALL": "C", "TZ": "UTC", "PATH": os.environ.get("PATH", "")}
         try:
             done = subprocess.run(  # noqa: S603  arguments are ours; no shell
-                [*asked, "-N", "2", "-R", "1", *words], env=told, stdin=subprocess.DEVNULL, capture_output=True,
+                [*asked, str(packets), *words], env=told, stdin=subprocess.DEVNULL, capture_output=True,
                 timeout=self._seconds, check=False, encoding="utf-8", errors="replace",
             )  # fmt: skip
         except subprocess.TimeoutExpired:

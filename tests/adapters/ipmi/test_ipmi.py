@@ -183,6 +183,18 @@ def test_an_odd_answer_is_no_power_state(
         found.power_state()
 
 
+def test_a_power_action_is_one_packet_and_a_question_several(
+    tmp_path: Path, configured: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pretend(tmp_path / "bin", f'echo "$*" >>{tmp_path}/asked; echo "Chassis Power is on"', monkeypatch)
+    with ipmi.opened(configured, "ipmi://127.0.0.1:9") as found:
+        found.power("ForceOff")
+        found.power_state()
+    action, question = (tmp_path / "asked").read_text().splitlines()
+    assert action.endswith("-R 1 chassis power off")
+    assert question.endswith(f"-R {tool.PACKETS} chassis power status")
+
+
 def test_a_log_of_which_entries_could_not_be_read_is_not_whole(
     tmp_path: Path, configured: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
