@@ -6,6 +6,7 @@ from enum import StrEnum
 from hashlib import sha256
 
 from fleet_runner.core.cabling.diff import Component
+from fleet_runner.core.cabling.lanes import cage_of
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.plan import Action, Add, Move, Reseat, Touch, plan
 
@@ -165,7 +166,12 @@ def shape(component: Component, places: Places) -> Kind:
 
 def planned(component: Component, places: Places) -> tuple[Touch, ...]:
     """Return the cheapest plan for where devices stand."""
-    return plan(component, lambda device: places.racks.get(device, device), places.servers.__contains__)
+    return plan(
+        component,
+        lambda device: places.racks.get(device, device),
+        places.servers.__contains__,
+        lambda port: cage_of(port, places.lanes) is not None,
+    )
 
 
 def steps(component: Component, actions: tuple[Touch, ...], places: Places) -> tuple[str, ...]:
