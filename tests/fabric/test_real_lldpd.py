@@ -87,3 +87,33 @@ def test_pfc_that_a_switch_announces_by_dcbx_is_heard_by_its_server(form: str) -
         there.until(lambda: "unknown-tlv" in there.capture("gpu-1", form), "the TLV was not heard")
         assert lldp.announced_pfc(there.capture("gpu-1", form)) == {"eth0": frozenset({3})}
         assert lldp.announced_pfc(there.capture(SWITCH, form)) == {}
+
+
+HOSTILE = {
+    "a name as long as a frame can carry": "x" * 511,
+    "control characters": "\x1b[2J\x1b[1;31mgpu-2\r\n\x07\x9b",
+    "what looks like JSON": '"}]}, "swp1": [{"name": "gpu-2"',
+    "somebody else's name": "gpu-2",
+}
+"""What a stranger at a port of its own calls itself; it always tells gpu-2's chassis, and gpu-2's port."""
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_neighbour_moves_nobodys_cable(name: str) -> None:
+    """At a port that is in no design: the cables of others are as right as before.
+
+    In json0, which nodes and switches are asked for. In json lldpctl writes a name as a key, and as it is: with a
+    quote in it that is no JSON any more.
+    """
+    with hall((*SERVERS, SWITCH)) as there, there.silent("stranger"):
+        there.plug((*DESIGNED, (("stranger", "eth0"), (SWITCH, "swp3"))))
+        there.settle(ALL)
+        address = json.loads(there.capture("gpu-2", "json0"))["lldp"][0]["interface"][0]["chassis"][0]["id"][0][
+            "value"
+        ]
+        there.announce(("stranger", "eth0"), address, "eth0", name)
+        there.until(lambda: '"swp3"' in there.capture(SWITCH, "json0"), "the stranger was not heard")
+        for devices in ((*SERVERS, SWITCH), (SWITCH,)):
+            verdicts = judged(there, devices, "json0")
+            assert verdicts.faults == ()
+            assert verdicts.matched + len(verdicts.doubts) == 2

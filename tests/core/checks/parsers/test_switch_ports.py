@@ -41,7 +41,11 @@ SAID: dict[str, Said] = {
         "watchdog": text_of("eos/pfc_watchdog.json"),
     },
     "nvidia.nvue.nvue": {"interfaces": text_of("nvue/interface.json"), "roce": text_of("nvue/qos_roce.json")},
-    "junipernetworks.junos.junos": {"interfaces": text_of("junos/interfaces.json")},
+    "junipernetworks.junos.junos": {
+        "interfaces": text_of("junos/interfaces.json"),
+        "cos": text_of("junos/cos_interface.txt"),
+        "profiles": text_of("junos/congestion_notification.txt"),
+    },
     "cisco.nxos.nxos": {
         "interfaces": text_of("nxos/interface.json"),
         "pfc": text_of("nxos/pfc.txt"),
@@ -170,18 +174,61 @@ def test_nvue_tells_settings_and_the_pfc_of_the_whole_switch() -> None:
     assert nvue.read(NVUE | {"roce": ""})["swp1"].pfc is None
     assert nvue.read(NVUE | {"roce": "{}"})["swp1"].pfc is None
     assert nvue.read({"interfaces": '{"swp1": {"type": "swp"}}'}) == {}
+    words = {"rs": "rs", "baser": "baser", "off": "none", "auto": "", "driver-auto": ""}
+    told = {f"swp{at}": {"type": "swp", "link": {"fec": word}} for at, word in enumerate(words)}
+    assert [port.fec for port in nvue.read({"interfaces": json.dumps(told)}).values()] == [*words.values()]
 
 
-def test_junos_tells_speed_mtu_fec_and_what_it_did_not_correct() -> None:
+def test_junos_tells_speed_mtu_fec_pfc_and_what_it_did_not_correct() -> None:
     """A port that is down says FEC NONE, which nobody has set."""
     found = junos.read(JUNOS)
-    assert found["et-0/0/1"] == SwitchPort(400_000, 9192, "rs", None, {UNCORRECTED: 0})
-    assert found["et-0/0/2"] == SwitchPort(100_000, 9192, "rs", None, {UNCORRECTED: 12})
+    assert found["et-0/0/1"] == SwitchPort(400_000, 9192, "rs", frozenset({3}), {UNCORRECTED: 0})
+    assert found["et-0/0/2"] == SwitchPort(100_000, 9192, "rs", frozenset(), {UNCORRECTED: 12})
     assert found["et-0/0/3"] == SwitchPort(None, 9192, "", None, {UNCORRECTED: 0})
     assert found["et-0/0/4"] == SwitchPort(10_000, 1514, "", None, {UNCORRECTED: 0})
     assert found["gr-0/0/0"] == SwitchPort(800)
     with pytest.raises(EvidenceError, match="names no port"):
         junos.read({"interfaces": '{"interface-information": [{"physical-interface": [{"name": [{}]}, 5]}]}'})
+
+
+NOTIFIED = "Physical interface: et-0/0/1, Index: 1024\n  Congestion-notification: "
+ROWS = "".join(f"  {each:03b}          {'Enabled' if each in {3, 4} else 'Disabled'}   2240\n" for each in range(8))
+OUTWARD = "Type: Output\nPriority   Flow-Control-Queues\n" + "  101          Enabled\n"
+
+
+@pytest.mark.parametrize(
+    ("cos", "profiles", "pfc"),
+    [
+        (f"{NOTIFIED}Disabled\n", "", frozenset()),
+        (f"{NOTIFIED}Enabled, Name: cnp, Index: 7\n", f"Type: Input, Name: cnp, Index: 7\n{ROWS}", frozenset({3, 4})),
+        (
+            f"{NOTIFIED}Enabled, Name: cnp, Index: 7\n",
+            f"Name: cnp, Index: 7\nType: Input\nCable Length: 100 m\n{ROWS}{OUTWARD}Name: x, Index: 8\n{ROWS}",
+            frozenset({3, 4}),
+        ),
+        (f"{NOTIFIED}Enabled, Name: cnp, Index: 7\n", f"Type: Input, Name: other, Index: 7\n{ROWS}", None),
+        (f"{NOTIFIED}Enabled, Name: cnp, Index: 7\n", "Name: cnp, Index: 7\nType: Input\n  011010   Enabled\n", None),
+        (f"{NOTIFIED}Enabled, Name: cnp, Index: 7\n", f"{ROWS}Name: cnp, Index: 7\n{ROWS[:100]}\n", None),
+        (f"{NOTIFIED}Enabled, Index: 7\n", f"Name: cnp, Index: 7\n{ROWS}", None),
+        (f"{NOTIFIED}Dis", "", None),
+        ("  Congestion-notification: Disabled\n", "", None),
+        ("error: the class-of-service subsystem is not running\n", "", None),
+    ],
+)
+def test_junos_tells_pfc_only_by_a_profile_that_is_known_whole(
+    cos: str, profiles: str, pfc: frozenset[int] | None
+) -> None:
+    """One that goes by DSCP has other rows, and flow out of the port is told behind."""
+    found = junos.read(JUNOS | {"cos": cos, "profiles": profiles})
+    assert (found["et-0/0/1"].pfc, found["et-0/0/2"].pfc) == (pfc, None)
+
+
+def test_junos_says_nothing_of_a_bundles_member_that_has_no_profile_of_its_own() -> None:
+    row = {"ae-bundle-name": [{"data": "ae0.0"}], "name": [{"data": "et-0/0/1"}], "oper-status": [{"data": "up"}]}
+    plain = {"interfaces": json.dumps({"interface-information": [{"physical-interface": [row]}]})}
+    assert junos.read(plain | {"cos": f"{NOTIFIED}Disabled\n"})["et-0/0/1"].pfc is None
+    cnp = {"cos": f"{NOTIFIED}Enabled, Name: cnp, Index: 7\n", "profiles": f"Name: cnp, Index: 7\n{ROWS}"}
+    assert junos.read(plain | cnp)["et-0/0/1"].pfc == frozenset({3, 4})
 
 
 def test_nxos_tells_settings_and_queues_that_its_watchdog_shut() -> None:

@@ -26,6 +26,7 @@ FEC = {
     "reed-solomon": "rs",
     "fc": "baser",
     "fire-code": "baser",
+    "baser": "baser",
     "none": "none",
     "off": "none",
 }
