@@ -67,6 +67,7 @@ STATES = st.builds(
     st.none() | st.frozensets(st.integers(0, 7)),
     st.dictionaries(st.sampled_from(COUNTS), WHOLE_NUMBERS),
     st.booleans(),
+    st.none() | st.frozensets(st.integers(0, 7)),
 )
 
 
@@ -170,13 +171,34 @@ def test_eos_tells_fec_only_of_a_chip_that_surely_faces_the_cable(chips: object,
 
 def test_nvue_tells_settings_and_the_pfc_of_the_whole_switch() -> None:
     found = nvue.read(NVUE)
-    assert found == dict.fromkeys(("swp1", "swp2"), SwitchPort(400_000, 9216, "rs", frozenset({3})))
+    assert found == dict.fromkeys(
+        ("swp1", "swp2"), SwitchPort(400_000, 9216, "rs", frozenset({3}), ecn=frozenset({3}))
+    )
     assert nvue.read(NVUE | {"roce": ""})["swp1"].pfc is None
     assert nvue.read(NVUE | {"roce": "{}"})["swp1"].pfc is None
     assert nvue.read({"interfaces": '{"swp1": {"type": "swp"}}'}) == {}
     words = {"rs": "rs", "baser": "baser", "off": "none", "auto": "", "driver-auto": ""}
     told = {f"swp{at}": {"type": "swp", "link": {"fec": word}} for at, word in enumerate(words)}
     assert [port.fec for port in nvue.read({"interfaces": json.dumps(told)}).values()] == [*words.values()]
+
+
+@pytest.mark.parametrize(
+    ("change", "pfc", "ecn"),
+    [
+        ({"congestion-control": {"congestion-mode": "ecn", "enabled-tc": "0,6"}}, {3}, set()),
+        ({"congestion-control": {"congestion-mode": "ECN", "enabled-tc": "-"}}, {3}, None),
+        ({"congestion-control": {"congestion-mode": "RED", "enabled-tc": "0,3"}}, {3}, None),
+        ({"congestion-control": None}, {3}, None),
+        ({"mode": "lossy-multi-tc", "pfc": {"pfc-priority": "-"}}, set(), None),
+        ({"mode": "lossy", "pfc": {"pfc-priority": "-"}}, set(), None),
+        ({"pfc": {"pfc-priority": "-"}}, None, None),
+    ],
+)
+def test_nvue_tells_ecn_of_priorities_with_pfc_and_that_a_lossy_mode_has_none(
+    change: dict[str, object], pfc: set[int] | None, ecn: set[int] | None
+) -> None:
+    found = nvue.read(NVUE | {"roce": json.dumps(json.loads(NVUE["roce"]) | change)})["swp1"]
+    assert (found.pfc, found.ecn) == (pfc, ecn)
 
 
 def test_junos_tells_speed_mtu_fec_pfc_and_what_it_did_not_correct() -> None:
@@ -332,6 +354,7 @@ def test_an_answer_that_was_cut_never_says_something_else(system: str) -> None:
                 assert state.mtu in {None, mine.mtu}
                 assert state.fec in {"", mine.fec}
                 assert (state.pfc, state.dcbx) in ((None, False), (mine.pfc, mine.dcbx))
+                assert state.ecn in {None, mine.ecn}
                 told = set(state.counts.items())
                 if (system, name) == ("dellemc.enterprise_sonic.sonic", "watchdog") and short.endswith("\n"):
                     told -= {(STORMS, 0), (STORM_DROPS, 0)}  # where its table ends between two rows nobody can tell

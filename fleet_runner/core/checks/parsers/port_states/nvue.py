@@ -1,6 +1,11 @@
-"""Cumulus Linux: `nv show interface -o json` and `nv show qos roce -o json`, whose PFC is the whole switch's."""
+"""Cumulus Linux: `nv show interface -o json`, and PFC and ECN of the whole switch from `nv show qos roce -o json`.
+
+ECN is told for traffic classes: in its mode "lossless" a priority with PFC has the class of its number. In a lossy
+mode no priority has PFC.
+"""
 
 from collections.abc import Mapping
+from typing import Any
 
 from fleet_runner.core.checks.parsers.json_text import json_object
 from fleet_runner.core.checks.parsers.port_states.port import (
@@ -16,8 +21,9 @@ from fleet_runner.core.checks.parsers.port_states.port import (
 
 def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
     """Read them."""
-    told = optional(said.get("roce"), "nv show qos roce").get("pfc")
-    pfc = priorities(str(told.get("pfc-priority", ""))) if isinstance(told, dict) else None
+    roce = optional(said.get("roce"), "nv show qos roce")
+    pfc = _pfc(roce)
+    ecn = _marked(roce, pfc) if pfc and roce.get("mode") == "lossless" else None
     found: dict[str, SwitchPort] = {}
     for name, port in objects(json_object(said["interfaces"], "nv show interface")):
         if port.get("type") == "swp" and isinstance(link := port.get("link"), dict):
@@ -26,5 +32,21 @@ def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
                 mtu=count(link.get("mtu")),
                 fec=FEC.get(str(link.get("fec")), ""),
                 pfc=pfc,
+                ecn=ecn,
             )
     return found
+
+
+def _pfc(roce: Mapping[str, Any]) -> frozenset[int] | None:
+    told = roce.get("pfc")
+    word = str(told.get("pfc-priority", "")) if isinstance(told, dict) else ""
+    return frozenset() if word == "-" and str(roce.get("mode")).startswith("lossy") else priorities(word)
+
+
+def _marked(roce: Mapping[str, Any], pfc: frozenset[int]) -> frozenset[int] | None:
+    """Return which priorities with PFC are marked; None where it does not tell."""
+    told = roce.get("congestion-control")
+    if not isinstance(told, dict) or str(told.get("congestion-mode")).upper() != "ECN":
+        return None
+    classes = priorities(str(told.get("enabled-tc", "")))
+    return None if classes is None else classes & pfc
