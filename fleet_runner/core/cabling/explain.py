@@ -78,7 +78,8 @@ class Places:
 
     By designed link, `carriers` names what several cables run through together ("trunk T-12", "panel PP-A3"), and
     `kinds` gives the interface type of its slower end ("infiniband-ndr"), where the design knows them. `uncompared`
-    are ports of which the design does not say what belongs there, `lanes` those that are broken out to several.
+    are ports of which the design does not say what belongs there, `lanes` those at which it has several far ends.
+    `far_ends` says how many of these each port has that is broken out, those whose lanes it names among them.
     """
 
     words: Mapping[str, str]
@@ -88,6 +89,7 @@ class Places:
     kinds: Mapping[Link, str] = field(default_factory=dict[Link, str])
     uncompared: frozenset[Port] = frozenset()
     lanes: frozenset[Port] = frozenset()
+    far_ends: Mapping[Port, int] = field(default_factory=dict[Port, int])
 
     def device(self, name: str) -> str:
         """Return a device as a person finds it: "leaf-3 (hall-1 rack N1 U10)"."""
@@ -170,7 +172,7 @@ def planned(component: Component, places: Places) -> tuple[Touch, ...]:
         component,
         lambda device: places.racks.get(device, device),
         places.servers.__contains__,
-        lambda port: cage_of(port, places.lanes) is not None,
+        lambda port: cage_of(port, places.far_ends) is not None,
     )
 
 

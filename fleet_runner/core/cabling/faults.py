@@ -53,7 +53,7 @@ def every_fault(it: Differing, seen: Bound, places: Places) -> tuple[tuple[Fault
     down = outages.gather(sort.missing, it.expected, it.observed, places, _answering(seen))
     heads = {ring.devices[0] for ring in it.settled.rings if ring.moved and not ring.closed}
     empty = {outage.name: links for outage, links in down.items() if outage.name in heads}
-    whole = tuple(cages.exchanged(sort.others, it.expected, places))
+    whole = tuple(cages.exchanged(sort.others, places))
     told = {component for exchange in whole for component in exchange.components}
     faults = (
         *identity_faults(it.settled, Found(it.there, empty, frozenset(port.device for port in seen.certain)), places),

@@ -6,7 +6,7 @@ otherwise, and is not compared, unless it took another's place, and that one its
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -15,7 +15,19 @@ from fleet_runner.core.cabling.links import Link, Port, link
 _LANE = re.compile(r"[/:.s_-]([0-9]{1,2})", re.ASCII)
 """What follows a port's name in that of a lane: 1/1/2, swp1s0, Ethernet1:2."""
 
-_LANE_NAME = re.compile(rf"(.*[0-9]){_LANE.pattern}", re.ASCII)
+_LANE_NAME = re.compile(rf"(.+){_LANE.pattern}", re.ASCII)
+
+_NAMED_LANE = re.compile(r"(.*[0-9])[/:s]([0-9]{1,2})", re.ASCII)
+"""A lane in a design that names lanes one by one."""
+
+_OF_A_CARD = re.compile(
+    r"[a-z]{2,3}-[0-9]+/[0-9]+/[0-9]+|[a-z]*gig[a-z]*[0-9]+(?:/[0-9]+){1,3}|ethernet-[0-9]+/[0-9]+",
+    re.ASCII | re.IGNORECASE,
+)
+"""Ports of cards, no lanes: "et-0/0/1" of Junos, "HundredGigE0/0/0/1" of IOS XR, "ethernet-1/1" of SR Linux."""
+
+_DEEP = 2
+"""Slashes in the lane of a port that stands in a card: on its switch a name with one of them is a port."""
 
 LANES = frozenset({2, 4})
 """Lanes of a split port of InfiniBand."""
@@ -48,20 +60,35 @@ def shared(links: Iterable[Link]) -> frozenset[Port]:
     return frozenset(port for each in links for port in each if first.setdefault(port, each) != each)
 
 
-def cage_of(port: Port, cages: Iterable[Port]) -> Port | None:
+def cage_of(port: Port, cages: Collection[Port]) -> Port | None:
     """Return the port that is broken out to a lane; None for a port of its own."""
-    return next((cage for cage in cages if _at(port, cage)), None)
+    if port in cages:
+        return port
+    found = _LANE_NAME.fullmatch(port.interface)
+    cage = Port(port.device, found[1]) if found else port
+    return cage if cage in cages else None
+
+
+def far_ends(links: Iterable[Link], cages: Collection[Port]) -> dict[Port, int]:
+    """Return how many far ends are designed at each port that is broken out."""
+    ends = (port for each in links for port in each) if cages else ()
+    return Counter(cage for port in ends if (cage := cage_of(port, cages)))
 
 
 def written(links: Iterable[Link], servers: Collection[str]) -> frozenset[Port]:
     """Return the ports of switches whose lanes a design names one by one: "swp1" of swp1s0 and swp1s1.
 
     A card and its ports are told alike: so several on a device have to have the same lanes, two, four or eight. EOS
-    calls those of eight electrical lanes 1, 3, 5 and 7, or 1 and 5.
+    calls those of eight electrical lanes 1, 3, 5 and 7, or 1 and 5. Cards with as many ports as that may still be
+    taken for them: who tells of one has to name its lanes.
     """
     lanes: dict[Port, set[int]] = defaultdict(set)
-    for port in {port for each in links for port in each if port.device not in servers}:
-        if found := _LANE_NAME.fullmatch(port.interface):
+    ports = {port for each in links for port in each if port.device not in servers}
+    deep = {port.device for port in ports if port.interface.count("/") >= _DEEP}
+    for port in ports:
+        card = port.device in deep and port.interface.count("/") < _DEEP
+        found = None if card or _OF_A_CARD.fullmatch(port.interface) else _NAMED_LANE.fullmatch(port.interface)
+        if found:
             lanes[Port(port.device, found[1])].add(int(found[2]))
     alike: dict[tuple[str, frozenset[int]], set[Port]] = defaultdict(set)
     for cage, numbers in lanes.items():
@@ -157,7 +184,7 @@ def _place(there: Port, near: Port, cages: Iterable[Port]) -> Port:
 
     On the device of a far end's own cage a lane has to be called one: a number alone may count lanes otherwise.
     """
-    mine = (cage for cage in cages if cage.device != near.device or there.interface != cage.interface)
+    mine = {cage for cage in cages if cage.device != near.device or there.interface != cage.interface}
     return cage_of(there, mine) or there
 
 

@@ -1,5 +1,7 @@
 """Swaps between ports that are broken out: whole cables, single ends, and ends of cables that are not broken out."""
 
+from collections.abc import Collection
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,11 +41,11 @@ class Leaf:
         """Return the lane of the server with that number."""
         return self.lane.format(at // self.lanes + 1, at % self.lanes + self.first)
 
-    def faults(self, moved: dict[int, int], plain: int = 99) -> tuple[Fault, ...]:
+    def faults(self, moved: dict[int, int], plain: int = 99, mute: Collection[int] = ()) -> tuple[Fault, ...]:
         """Judge what the leaf hears: servers by the number of whose lane they are at, and who is at port 9."""
-        told = {self.name(at): f"gpu-{moved.get(at, at)}" for at in range(CAGES * self.lanes)}
-        told[self.port.format(9)] = f"gpu-{plain}"
-        heard = {"leaf-a": [hears(port, server, "eth0") for port, server in told.items()]}
+        told = {self.name(at): moved.get(at, at) for at in range(CAGES * self.lanes)} | {self.port.format(9): plain}
+        rows = [hears(port, f"gpu-{server}", "eth0") for port, server in told.items() if server not in mute]
+        heard = {"leaf-a": rows}
         found = swept(self.design, heard).verdicts
         assert all(apply(each.actions, each.observed) == set(each.expected) for each in found.faults)
         return found.faults
@@ -66,6 +68,9 @@ def test_two_whole_cables_in_each_others_port_are_one_fault_of_two_plugs(
     assert leaf.faults({}) == ()
     (fault,) = leaf.faults(swapped(leaf))
     one, other = (f"leaf-a port {leaf.port.format(at)}" for at in (1, 2))
+    if by_lane:
+        one += f" ({', '.join(leaf.name(at) for at in range(lanes))})"
+        other += f" ({', '.join(leaf.name(lanes + at) for at in range(lanes))})"
     assert fault.kind is Kind.SWAP
     assert fault.steps == (
         f"Unplug {one} and {other}: all far ends of each are designed at the other.",
@@ -96,6 +101,38 @@ def test_two_cables_of_which_an_end_is_right_are_not_moved_as_a_whole() -> None:
         ("gpu-2", "gpu-6", "leaf-a"),
         ("gpu-3", "gpu-7", "leaf-a"),
     ]
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("by_lane", [False, True])
+def test_a_plug_is_not_pulled_while_a_far_end_of_it_is_not_known_to_be_wrong(maker: str, *, by_lane: bool) -> None:
+    """Two servers say nothing, and sit where they belong, or not: the six others are moved at the servers."""
+    leaf = Leaf(maker, 4, by_lane=by_lane)
+    for moved in (swapped(leaf), {at: far for at, far in swapped(leaf).items() if at not in {0, 4}}):
+        faults = leaf.faults(moved, mute=(0, 4))
+        assert sorted(fault.devices for fault in faults) == [
+            (f"gpu-{n}", f"gpu-{n + 4}", "leaf-a") for n in (1, 2, 3)
+        ]
+        assert all(fault.steps[0].startswith("Unplug gpu-") for fault in faults)
+
+
+def test_cables_whose_lanes_are_mixed_as_well_are_no_swap_of_two_plugs_where_the_design_names_lanes() -> None:
+    """With its plug an end goes to the lane of the same place: the plugs would leave each end at the other's lane."""
+    crossed = {0: 3, 1: 2, 2: 1, 3: 0}
+    (fault,) = Leaf("EOS", 2).faults(crossed)
+    assert fault.steps[0].startswith("Unplug leaf-a port Ethernet1 and leaf-a port Ethernet2:")
+    faults = Leaf("EOS", 2, by_lane=True).faults(crossed)
+    assert [fault.steps[0].split(",")[0] for fault in faults] == ["Unplug gpu-0 port eth0", "Unplug gpu-1 port eth0"]
+
+
+def test_where_one_port_is_designed_by_its_lanes_their_places_count() -> None:
+    leaf = Leaf("EOS", 2)
+    leaf.design[2:4] = Leaf("EOS", 2, by_lane=True).design[2:4]
+    leaf.design[4:6] = Leaf("EOS", 2, by_lane=True).design[4:6]
+    (fault,) = leaf.faults(swapped(leaf))
+    one, other = "leaf-a port Ethernet1", "leaf-a port Ethernet2 (Ethernet2/1, Ethernet2/2)"
+    assert fault.steps[0].startswith(f"Unplug {one} and {other}:")
+    assert len(leaf.faults({0: 3, 1: 2, 2: 0, 3: 1})) == 2
 
 
 @given(st.sampled_from(sorted(MAKERS)), st.booleans(), st.permutations(range(CAGES * 2)))
@@ -130,3 +167,16 @@ def test_a_card_and_its_ports_are_not_taken_for_a_port_and_its_lanes() -> None:
     assert cages("Ethernet1/1", "Ethernet1/6", "Ethernet2/1", "Ethernet2/6") == set()
     assert len(cages("Ethernet1/1", "Ethernet1/5", "Ethernet2/1", "Ethernet2/5")) == 2
     assert len(cages(*(f"Ethernet{port}/{lane}" for port in (1, 2, 3) for lane in (1, 3, 5, 7)))) == 3
+    assert cages("et-0/0/0", "et-0/0/1", "et-1/0/0", "et-1/0/1") == set()
+    assert len(cages("et-0/0/0:0", "et-0/0/0:1", "et-1/0/0:0", "et-1/0/0:1")) == 2
+    assert cages("HundredGigE0/0/0/0", "HundredGigE0/0/0/1", "HundredGigE0/1/0/0", "HundredGigE0/1/0/1") == set()
+    split = [f"FourHundredGigE0/0/0/{port}/{lane}" for port in (0, 1) for lane in range(4)]
+    assert len(cages(*split)) == 2
+    assert cages("ethernet-1/1", "ethernet-1/2", "ethernet-2/1", "ethernet-2/2") == set()
+    assert len(cages("ethernet-1/1/1", "ethernet-1/1/2", "ethernet-1/2/1", "ethernet-1/2/2")) == 2
+    assert cages("swp1.1", "swp1.2", "swp2.1", "swp2.2", "ge-1-1", "ge-1-2", "ge-2-1", "ge-2-2") == set()
+    cards = [f"Ethernet{card}/{port}" for card in (3, 4) for port in (1, 2, 3, 4)]
+    assert cages(*cards, "Ethernet5/1/1", "Ethernet5/1/2", "Ethernet5/2/1", "Ethernet5/2/2") == {
+        Port("leaf", "Ethernet5/1"),
+        Port("leaf", "Ethernet5/2"),
+    }

@@ -1,7 +1,7 @@
 """What switches say of their own ports, in the forms of six makers, and as a sweep keeps it."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import pytest
 from hypothesis import given
@@ -185,7 +185,18 @@ def test_nvue_tells_settings_and_the_pfc_of_the_whole_switch() -> None:
 @pytest.mark.parametrize(
     ("change", "pfc", "ecn"),
     [
-        ({"congestion-control": {"congestion-mode": "ecn", "enabled-tc": "0,6"}}, {3}, set()),
+        ({"congestion-control": {"congestion-mode": "ecn", "enabled-tc": "0"}}, {3}, set()),
+        ({"congestion-control": {"congestion-mode": "ecn", "enabled-tc": "0,6"}}, {3}, None),
+        (
+            {"pfc": {"pfc-priority": "5"}, "congestion-control": {"congestion-mode": "ECN", "enabled-tc": "0"}},
+            {5},
+            None,
+        ),
+        ({"pfc": {"pfc-priority": "3,4"}}, {3, 4}, None),
+        ({"mode": "lossless-single-ipool", "enable": None, "state": "enabled"}, {3}, {3}),
+        ({"mode": "lossy", "enable": {}, "pfc": {"pfc-priority": "-"}}, set(), None),
+        ({"mode": "lossy", "enable": None, "state": "disabled", "pfc": {"pfc-priority": "-"}}, None, None),
+        ({"mode": "lossy", "enable": "off", "pfc": {"pfc-priority": "-"}}, None, None),
         ({"congestion-control": {"congestion-mode": "ECN", "enabled-tc": "-"}}, {3}, None),
         ({"congestion-control": {"congestion-mode": "RED", "enabled-tc": "0,3"}}, {3}, None),
         ({"congestion-control": None}, {3}, None),
@@ -215,6 +226,7 @@ def test_junos_tells_speed_mtu_fec_pfc_and_what_it_did_not_correct() -> None:
 
 NOTIFIED = "Physical interface: et-0/0/1, Index: 1024\n  Congestion-notification: "
 ROWS = "".join(f"  {each:03b}          {'Enabled' if each in {3, 4} else 'Disabled'}   2240\n" for each in range(8))
+ON = f"{NOTIFIED}Enabled, Name: cnp, Index: 7\n"
 OUTWARD = "Type: Output\nPriority   Flow-Control-Queues\n" + "  101          Enabled\n"
 
 
@@ -231,6 +243,14 @@ OUTWARD = "Type: Output\nPriority   Flow-Control-Queues\n" + "  101          Ena
         (f"{NOTIFIED}Enabled, Name: cnp, Index: 7\n", f"Type: Input, Name: other, Index: 7\n{ROWS}", None),
         (f"{NOTIFIED}Enabled, Name: cnp, Index: 7\n", "Name: cnp, Index: 7\nType: Input\n  011010   Enabled\n", None),
         (f"{NOTIFIED}Enabled, Name: cnp, Index: 7\n", f"{ROWS}Name: cnp, Index: 7\n{ROWS[:100]}\n", None),
+        (ON, f"Name: cnp, Index: 7\n{ROWS}  011010          Enabled\n", None),
+        (ON, f"Name: cnp, Index: 7\n{ROWS}Type: Input\n{ROWS}", None),
+        (ON, f"Name: cnp, Index: 7\n{ROWS.replace('Enabled', 'Disabled')}", None),
+        (ON, f"Type: Input, Name: cnp, Index: 7\n{ROWS}Type: Output, Name: cnp, Index: 7\n  101   Enabled\n", {3, 4}),
+        (ON, f"Name: cnp, Index: 7\nName: a name of words, Index: 8\n{ROWS}", None),
+        (ON, f"Name: cnp, Index: 7\n{ROWS[:62]}Name: other, Index: 8\n{ROWS[62:]}", None),
+        (f"{NOTIFIED}Enabled, Name: cnp-, Index: 7\n", f"Name: cnp, Index: 7\n{ROWS}", None),
+        (NOTIFIED.replace("\n", "\nPhysical interface: et-0/0/9, Enabled\n") + "Disabled\n", "", None),
         (f"{NOTIFIED}Enabled, Index: 7\n", f"Name: cnp, Index: 7\n{ROWS}", None),
         (f"{NOTIFIED}Dis", "", None),
         ("  Congestion-notification: Disabled\n", "", None),
@@ -238,9 +258,9 @@ OUTWARD = "Type: Output\nPriority   Flow-Control-Queues\n" + "  101          Ena
     ],
 )
 def test_junos_tells_pfc_only_by_a_profile_that_is_known_whole(
-    cos: str, profiles: str, pfc: frozenset[int] | None
+    cos: str, profiles: str, pfc: Collection[int] | None
 ) -> None:
-    """One that goes by DSCP has other rows, and flow out of the port is told behind."""
+    """One that goes by DSCP has other rows, or none that is on, and flow out of the port is told behind."""
     found = junos.read(JUNOS | {"cos": cos, "profiles": profiles})
     assert (found["et-0/0/1"].pfc, found["et-0/0/2"].pfc) == (pfc, None)
 

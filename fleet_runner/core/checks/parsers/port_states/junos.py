@@ -21,10 +21,13 @@ FEC = {"none": "none", "fec74": "baser", "fec91": "rs", "fec108": "rs", "fec119"
 
 
 _PORT = re.compile(r"Physical interface: ([^\s,]{1,80}), Index: [0-9]{1,9}", re.ASCII)
-_NOTIFIED = re.compile(r"[ \t]*Congestion-notification: (?:(Disabled)|Enabled, Name: ([^\s,]{1,80}))\b.*", re.ASCII)
-_PROFILE = re.compile(r"(?:Type: Input, )?Name: ([^\s,]{1,80}), Index: [0-9]{1,9}", re.ASCII)
-_PRIORITY = re.compile(r"[ \t]*([01]{3})[ \t]+(Enabled|Disabled)(?:[ \t].*)?", re.ASCII)
+_NOTIFIED = re.compile(
+    r"[ \t]*Congestion-notification: (?:(Disabled)|Enabled, Name: ([^\s,]{1,80}))(?:[\s,].*)?", re.ASCII
+)
+_PROFILE = re.compile(r"(?:Type: (?:Input|Output), )?Name: ([^\s,]{1,80}), Index: [0-9]{1,9}", re.ASCII)
+_PRIORITY = re.compile(r"[ \t]*([01]{3}|[01]{6})[ \t]+(Enabled|Disabled)(?:[ \t].*)?", re.ASCII)
 _BITS = 2
+_ALL = [f"{priority:03b}" for priority in range(PRIORITIES)]
 
 
 def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
@@ -58,20 +61,25 @@ def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
 
 
 def _profiles(text: str) -> dict[str, frozenset[int]]:
-    """Return the priorities of each profile whose table is whole; behind it stands what is of flow out."""
-    told: dict[str, dict[int, bool]] = defaultdict(dict)
+    """Return the priorities of each profile whose table is whole; what is of flow out is left out.
+
+    One that has a row of DSCP beside them, one that says a row twice, or one that enables none is left open: it may
+    go by what this table does not tell.
+    """
+    told: dict[str, list[tuple[str, str]]] = defaultdict(list)
     name, inward = "", True
     for line in text.split("\n")[:-1]:  # a line without its end may have lost a part
-        if begin := _PROFILE.fullmatch(line.strip()):
-            name, inward = begin[1], True
-        elif line.strip() == "Type: Output":
-            inward = False
+        words = line.strip()
+        if words.startswith(("Type:", "Name:")):
+            inward = not words.startswith("Type: Output")
+            if "Name:" in words:
+                name = found[1] if (found := _PROFILE.fullmatch(words)) else ""
         elif name and inward and (row := _PRIORITY.fullmatch(line.rstrip())):
-            told[name][int(row[1], _BITS)] = row[2] == "Enabled"
+            told[name].append((row[1], row[2]))
     return {
-        each: frozenset(priority for priority, on in rows.items() if on)
+        each: frozenset(int(bits, _BITS) for bits, state in rows if state == "Enabled")
         for each, rows in told.items()
-        if len(rows) == PRIORITIES
+        if sorted(bits for bits, _ in rows) == _ALL and any(state == "Enabled" for _, state in rows)
     }
 
 
@@ -79,8 +87,9 @@ def _pfc(text: str, profiles: Mapping[str, frozenset[int]]) -> Iterator[tuple[st
     """Yield the priorities of each port that says that it has no profile, or one that is known."""
     port = ""
     for line in text.split("\n")[:-1]:
-        if begin := _PORT.match(line.strip()):
-            port = begin[1]
+        if line.strip().startswith("Physical interface:"):
+            begin = _PORT.match(line.strip())
+            port = begin[1] if begin else ""
         elif port and (row := _NOTIFIED.fullmatch(line.rstrip())):
             if row[1] or row[2] in profiles:
                 yield port, frozenset() if row[1] else profiles[row[2]]
