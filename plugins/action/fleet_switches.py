@@ -68,6 +68,9 @@ switch_lldp: {description: What each switch hears or why it was not read., retur
 switch_ports: {description: What each switch says of its ports., returned: with C(ports), type: dict}
 """
 
+NO_CONNECTION = 255
+"""What ssh ends with if it does not come to the command."""
+
 MOST_BYTES = 32 * 1024 * 1024
 """Of one switch's answer: some hundred times what the largest one prints."""
 
@@ -122,7 +125,8 @@ def _asked(variables: Mapping[str, str], seconds: float) -> tuple[tuple[Neighbou
     try:
         said, complaint, code = _said(_ssh(variables, host, words), seconds)
         if code:
-            return f"ssh ended with {code}: {complaint or 'it said nothing'}"
+            asked = "" if code == NO_CONNECTION else f"; it was asked: {words}"
+            return f"ssh ended with {code}: {complaint or 'it said nothing'}{asked}"
         return capture.read(said).neighbours, _addresses(variables, host, end)
     except EvidenceError as error:
         return str(error)

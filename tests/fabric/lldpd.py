@@ -40,6 +40,17 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as port:
         pass
 """
 
+_ANNOUNCING = """
+import socket, sys
+chassis, port, name = bytes.fromhex(sys.argv[2].replace(":", "")), sys.argv[3].encode(), sys.argv[4].encode()
+kinds = {1: b"\\x04" + chassis, 2: b"\\x05" + port, 3: b"\\0\\x78", 5: name, 0: b""}
+frame = b"".join(((kind << 9) + len(said)).to_bytes(2) + said for kind, said in kinds.items())
+with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as port:
+    port.bind((sys.argv[1], 0))
+    port.send(bytes.fromhex("0180c200000e020000000bad88cc") + frame)
+"""
+"""A frame of LLDP: chassis by its address, port by its name, two minutes to live, and the name of a system."""
+
 End = tuple[str, str]
 
 
@@ -121,6 +132,11 @@ class Hall:
         """Send a frame to everybody from a port; return the port's address."""
         inside = ("ip", "netns", "exec", self.namespace(end[0]))
         return _run(*inside, sys.executable, "-c", _SENDING, end[1]).strip()
+
+    def announce(self, end: End, chassis: str, port: str, name: str) -> None:
+        """Say over LLDP, from a port, to be somebody: anything that a frame can carry, true or not."""
+        inside = ("ip", "netns", "exec", self.namespace(end[0]))
+        _run(*inside, sys.executable, "-c", _ANNOUNCING, end[1], chassis, port, name)
 
     def plug(self, cables: Iterable[tuple[End, End]]) -> None:
         """Join interfaces by cables, which take their names from the ends."""

@@ -16,7 +16,7 @@ COMMANDS = {
     "nxos": "show lldp neighbors detail | json",
     "junos": "show lldp neighbors | display json | no-more",
     "sonic": "show lldp table",
-    "nvue": "nv show interface lldp-detail -o json || nv show interface lldp -o json || lldpctl -f json",
+    "nvue": "nv show interface lldp-detail -o json || nv show interface lldp -o json || lldpctl -f json0",
 }
 
 

@@ -233,7 +233,20 @@ def test_each_sort_of_fault_is_told_once_with_servers_that_say_nothing_and_a_spi
     site.hall.unplug(ends[1] for name, ends in CABLES.items() if name.endswith("/1") and name.startswith("leaf"))
     leaves = {"leaf-1": "gpu-2 gpu-3 gpu-4 gpu-5", "leaf-3": "gpu-1 gpu-2 gpu-3", "leaf-4": "gpu-4 gpu-5 gpu-6"}
     site.hall.settle({"spine-1": []} | {name: [*servers.split(), "spine-2"] for name, servers in leaves.items()})
-    found = sorted((each.code, *each.devices) for each in site.sweep().findings)
+    findings = site.sweep().findings
+    moves = {each.code: each.steps for each in findings if set(each.devices) & {"gpu-2", "gpu-3", "gpu-4", "gpu-7"}}
+    gpu_2, gpu_3, gpu_4 = (CABLES[name][0] for name in ("gpu-2/0", "gpu-3/0", "gpu-4/1"))
+    assert moves["cabling.moved"] == (plug(gpu_3, port("leaf-1", 3), port("leaf-1", 7)),)
+    assert moves["cabling.wrong_switch"] == (plug(gpu_4, port("leaf-3", 4), port("leaf-4", 7)),)
+    assert set(moves["cabling.wrong_rail"][1:]) == {
+        plug(port("leaf-1", 2), gpu_2, ("gpu-2", "eth1")),
+        plug(port("leaf-3", 2), ("gpu-2", "eth1"), gpu_2),
+    }
+    assert set(moves["cabling.swap"][1:]) == {
+        plug(("gpu-7", "eth1"), port("leaf-4", 3), port("leaf-4", 4)),
+        plug(("gpu-8", "eth1"), port("leaf-4", 4), port("leaf-4", 3)),
+    }
+    found = sorted((each.code, *each.devices) for each in findings)
     assert found == [
         ("cabling.dark", "spine-1"),
         ("cabling.moved", "gpu-3", "leaf-1"),
@@ -255,6 +268,13 @@ def test_a_leaf_that_fails_for_the_first_time_is_spoken_for_by_what_its_servers_
     assert (result.observed["unread"], result.observed["by_nodes"]) == (["leaf-2", "spine-1"], 1)
     assert "gpu-6 eth0" not in result.message
     assert site.sweep().observed["by_nodes"] == 0
+
+
+def plug(stays: End, target: End, source: End) -> str:
+    """Return the step that moves one end of a cable, whose other end stays."""
+    ends = map(termination, (stays, target, source))
+    here, into, was = (f"{each.device} port {each.interface} (hall rack unknown U unknown)" for each in ends)
+    return f"Plug the cable that comes from {here} into {into}; it was in {was}, its other end stays."
 
 
 def replug(site: Site, *moves: tuple[str, End]) -> None:

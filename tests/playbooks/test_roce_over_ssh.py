@@ -40,7 +40,11 @@ SAYS: dict[str, dict[str, str]] = {
         "show queue wredcounters": "sonic/wredcounters.txt",
     },
     "leaf-2": {"nv show interface -o json": "nvue/interface.json", "nv show qos roce -o json": "nvue/qos_roce.json"},
-    "leaf-3": {"show interfaces | display json | no-more": "junos/interfaces.json"},
+    "leaf-3": {
+        "show interfaces | display json | no-more": "junos/interfaces.json",
+        "show class-of-service interface | no-more": "junos/cos_interface.txt",
+        "show class-of-service congestion-notification | no-more": "junos/congestion_notification.txt",
+    },
     "leaf-4": {
         "show interface | json": "nxos/interface.json",
         "show interface priority-flow-control": "nxos/pfc.txt",
@@ -179,6 +183,7 @@ def test_a_lossy_port_is_a_matter_of_its_switchs_configuration(site: Site) -> No
 ODD = (
     ("leaf-3", '"FEC119"', '"NONE"', "leaf-3: FEC is none at et-0/0/1, expected rs"),
     ("leaf-3", '"9192"', '"1514"', "leaf-3: MTU is 1514 at et-0/0/1, expected at least 9000"),
+    ("leaf-3", "100          Disabled", "100          Enabled ", "leaf-3: PFC is on for priorities 3, 4 at et-0/0/1"),
     ("leaf-4", "rs-fec", "fc-fec", "leaf-4: FEC is baser at Ethernet1/1, expected rs"),
     ("leaf-4", "On  (8) ", "On  (28)", "leaf-4: PFC is on for priorities 3, 5 at Ethernet1/1, expected 3"),
     ("leaf-5", "<mtu>9216", "<mtu>1532", "leaf-5: MTU is 1532 at ethernet1/1/1, expected at least 9000"),

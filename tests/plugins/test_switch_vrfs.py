@@ -1,4 +1,7 @@
-"""A switch that tells ARP of one VRF at a time is asked for each of them; what it refuses is no fault of its own."""
+"""A switch that tells ARP of one VRF at a time is asked for each of them; what it refuses is no fault of its own.
+
+If it refuses to tell its neighbours, the reason names the command.
+"""
 
 import time
 from collections.abc import Callable
@@ -65,3 +68,14 @@ def test_what_a_switch_refuses_takes_nothing_else_away(
 ) -> None:
     (switch / refused).unlink()
     assert addresses() == left
+
+
+@pytest.mark.parametrize(("code", "told"), [(1, "; it was asked: show lldp neighbors detail | no-more"), (255, "")])
+def test_of_a_command_that_is_refused_the_reason_names_it(
+    plugin: Callable[[str], ModuleType], tool: Callable[[str, str], str], code: int, told: str
+) -> None:
+    """So the reader sees what the account has to be allowed; without a connection no command was asked."""
+    ssh = tool("ssh", f"echo no >&2; exit {code}")
+    variables = {NETWORK_OS: "dellemc.os10.os10", "ansible_host": "192.0.2.9", "ansible_ssh_executable": ssh}
+    module: Any = plugin("action/fleet_switches")
+    assert module._asked(variables, 60) == f"ssh ended with {code}: no{told}"

@@ -14,7 +14,7 @@ from fleet_runner.core.cabling import partial, suspect
 from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Doubt, Verdicts, hold
-from fleet_runner.core.cabling.lanes import shared
+from fleet_runner.core.cabling.lanes import far_ends, shared, written
 from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.misread import HeardCable, misread
 from fleet_runner.core.cabling.names import Names, device_of
@@ -89,7 +89,8 @@ def compare(  # noqa: PLR0913  what every judge takes
         else:
             (unmapped if heard.unmapped.intersection(mine) else silent).append(each)
     bound = Bound(dict.fromkeys(heard.links, ""), strangers=_strangers(heard.links, judged, known))
-    verdicts = hold(judged, bound, places, share=share, one_fabric=one_fabric, lldp=True)
+    split = replace(places, far_ends=far_ends(expected, places.lanes | written(expected, places.servers)))
+    verdicts = hold(judged, bound, split, share=share, one_fabric=one_fabric, lldp=True)
     if suspect.hardly_mapped(len(unmapped), len(unmapped) + len(judged)):
         why = suspect.unmapped_words(sorted(unmapped), len(unmapped) + len(judged))
         verdicts = replace(verdicts, faults=(), suspect=why)

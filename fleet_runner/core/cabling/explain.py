@@ -6,6 +6,7 @@ from enum import StrEnum
 from hashlib import sha256
 
 from fleet_runner.core.cabling.diff import Component
+from fleet_runner.core.cabling.lanes import cage_of
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.cabling.plan import Action, Add, Move, Reseat, Touch, plan
 
@@ -77,7 +78,8 @@ class Places:
 
     By designed link, `carriers` names what several cables run through together ("trunk T-12", "panel PP-A3"), and
     `kinds` gives the interface type of its slower end ("infiniband-ndr"), where the design knows them. `uncompared`
-    are ports of which the design does not say what belongs there, `lanes` those that are broken out to several.
+    are ports of which the design does not say what belongs there, `lanes` those at which it has several far ends.
+    `far_ends` says how many of these each port has that is broken out, those whose lanes it names among them.
     """
 
     words: Mapping[str, str]
@@ -87,6 +89,7 @@ class Places:
     kinds: Mapping[Link, str] = field(default_factory=dict[Link, str])
     uncompared: frozenset[Port] = frozenset()
     lanes: frozenset[Port] = frozenset()
+    far_ends: Mapping[Port, int] = field(default_factory=dict[Port, int])
 
     def device(self, name: str) -> str:
         """Return a device as a person finds it: "leaf-3 (hall-1 rack N1 U10)"."""
@@ -165,7 +168,12 @@ def shape(component: Component, places: Places) -> Kind:
 
 def planned(component: Component, places: Places) -> tuple[Touch, ...]:
     """Return the cheapest plan for where devices stand."""
-    return plan(component, lambda device: places.racks.get(device, device), places.servers.__contains__)
+    return plan(
+        component,
+        lambda device: places.racks.get(device, device),
+        places.servers.__contains__,
+        lambda port: cage_of(port, places.far_ends) is not None,
+    )
 
 
 def steps(component: Component, actions: tuple[Touch, ...], places: Places) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from fleet_runner.core.cabling import outages
+from fleet_runner.core.cabling import cages, outages
 from fleet_runner.core.cabling.binding import Bound
 from fleet_runner.core.cabling.diff import Component, diff
 from fleet_runner.core.cabling.exchanges import Found, doubted_fault, identity_faults
@@ -53,10 +53,13 @@ def every_fault(it: Differing, seen: Bound, places: Places) -> tuple[tuple[Fault
     down = outages.gather(sort.missing, it.expected, it.observed, places, _answering(seen))
     heads = {ring.devices[0] for ring in it.settled.rings if ring.moved and not ring.closed}
     empty = {outage.name: links for outage, links in down.items() if outage.name in heads}
+    whole = tuple(cages.exchanged(sort.others, places))
+    told = {component for exchange in whole for component in exchange.components}
     faults = (
         *identity_faults(it.settled, Found(it.there, empty, frozenset(port.device for port in seen.certain)), places),
         *_gathered(sort, down, heads, places),
-        *(explain(component, places, it.settled.nameless) for component in sort.others),
+        *(cages.fault(exchange, places) for exchange in whole),
+        *(explain(each, places, it.settled.nameless) for each in sort.others if each not in told),
     )
     absent = tuple(sorted(joined for component in components for joined in component.designed))
     undecided = (

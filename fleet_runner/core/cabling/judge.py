@@ -10,7 +10,7 @@ from fleet_runner.core.cabling.binding import Bound, bind
 from fleet_runner.core.cabling.explain import Fault, Kind, Places
 from fleet_runner.core.cabling.faults import Differing, every_fault
 from fleet_runner.core.cabling.identity import settle
-from fleet_runner.core.cabling.lanes import paired
+from fleet_runner.core.cabling.lanes import far_ends, paired
 from fleet_runner.core.cabling.links import (
     Link,
     Port,
@@ -104,6 +104,8 @@ def hold(  # noqa: PLR0913  what is held against each other, and what is known o
     may be more in it than these say.
     `lldp`: ports were heard by their names, which were compared before.
     """
+    designed = tuple(designed)
+    places = replace(places, far_ends=places.far_ends or far_ends(designed, places.lanes))
     try:
         told, untold = paired(designed, places.lanes, observed.links)
         expected = designed_ends(told, observed.links)

@@ -2,7 +2,8 @@
 
 Each observed cable of a fault can become a designed one by moving one end, because they share a port. A fault with
 m designed and n observed links needs max(m, n) touches; where there is a choice, the plan with the fewest racks
-wins, then the fewest devices, then the one that works at the switches.
+wins, then the fewest devices, then the one that works at the switches. No plug is moved that is one of several in a
+cable, where there is a choice.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -93,12 +94,16 @@ Where = Callable[[str], str]
 """From a device to its rack, or whatever a person walks between."""
 
 
-def plan(component: Component, rack: Where, server: Callable[[str], bool]) -> tuple[Touch, ...]:
-    """Return the cheapest plan. `server` tells servers from switches."""
+def plan(
+    component: Component, rack: Where, server: Callable[[str], bool], lane: Callable[[Port], bool] = lambda _: False
+) -> tuple[Touch, ...]:
+    """Return the cheapest plan. `server` tells servers from switches, `lane` ports that share their plug."""
 
-    def cost(actions: tuple[Touch, ...]) -> tuple[int, int, int]:
-        devices = {port.device for action in actions for port in handled(action)}
-        return len({rack(device) for device in devices}), len(devices), sum(map(server, devices))
+    def cost(actions: tuple[Touch, ...]) -> tuple[int, int, int, int]:
+        ports = {port for action in actions for port in handled(action)}
+        devices = {port.device for port in ports}
+        racks = {rack(device) for device in devices}
+        return sum(map(lane, ports)), len(racks), len(devices), sum(map(server, devices))
 
     return min(plans(component), key=cost)
 

@@ -102,6 +102,9 @@ def _against(port: SwitchPort, wanted: RoceProfile) -> Iterator[tuple[str, str, 
         agreed = " (by DCBX, which the other end may not speak)" if port.dcbx else ""
         on = f"on for priorities {_numbers(port.pfc)}" if port.pfc else "off"
         yield "PFC", f"{on}{agreed}", _numbers(wanted.pfc)
+    marked = (port.pfc or frozenset()).intersection(wanted.ecn)
+    if port.ecn is not None and marked - port.ecn:
+        yield "ECN", f"off for priorities {_numbers(marked - port.ecn)}", f"on for {_numbers(marked)}"
     if wanted.mtu and port.mtu and port.mtu < wanted.mtu:
         yield "MTU", str(port.mtu), f"at least {wanted.mtu}"
     if wanted.fec and port.fec and port.fec not in {"none" if word == "off" else word for word in wanted.fec}:

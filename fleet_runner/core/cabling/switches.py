@@ -11,7 +11,7 @@ from fleet_runner.core.inventory.records import Device
 NETWORK_OS = "ansible_network_os"
 
 _EOS = "show lldp neighbors detail | json"
-_NVUE = "nv show interface lldp-detail -o json || nv show interface lldp -o json || lldpctl -f json"
+_NVUE = "nv show interface lldp-detail -o json || nv show interface lldp -o json || lldpctl -f json0"
 
 COMMANDS = {
     "arista.eos.eos": _EOS,
@@ -78,7 +78,11 @@ PORTS: dict[str, dict[str, str]] = {
         "wred": "show queue wredcounters",
     },
     "dellemc.os10.os10": {"interfaces": "show interface | display-xml"},
-    "junipernetworks.junos.junos": {"interfaces": "show interfaces | display json | no-more"},
+    "junipernetworks.junos.junos": {
+        "interfaces": "show interfaces | display json | no-more",
+        "cos": "show class-of-service interface | no-more",
+        "profiles": "show class-of-service congestion-notification | no-more",
+    },
     "nvidia.nvue.nvue": {"interfaces": "nv show interface -o json", "roce": "nv show qos roce -o json"},
 }
 """Commands that print what `parsers.switch_ports` reads; the first one must succeed, what others tell stays open."""

@@ -11,7 +11,7 @@ from fleet_runner.lab.tools.lldp import Heard, dead, heard
 COMMANDS = {
     ethernet.EOS: "show lldp neighbors detail | json",
     ethernet.SONIC: "show lldp table",
-    ethernet.NVUE: "nv show interface lldp-detail -o json || nv show interface lldp -o json || lldpctl -f json",
+    ethernet.NVUE: "nv show interface lldp-detail -o json || nv show interface lldp -o json || lldpctl -f json0",
 }
 
 

@@ -176,7 +176,7 @@ FOUR = {
 def test_a_port_of_four_lanes_is_as_designed_whichever_leads_where(
     port: str, lane: str, first: int, turn: int
 ) -> None:
-    """4 x 100: one cable with four ends. An end in the cable of another port may be at an odd lane."""
+    """4 x 100: one cable with four ends. One in the place of another's end is swapped with it, at the servers."""
     other = port[:-1] + "2"
     design: list[Cable] = [
         *(((f"gpu-{n}", "eth0"), ("leaf-a", port)) for n in range(4)),
@@ -190,7 +190,9 @@ def test_a_port_of_four_lanes_is_as_designed_whichever_leads_where(
     assert (found.verdicts.faults, found.verdicts.matched, found.verdicts.doubts) == ((), 8, ())
     mine[0], theirs[0] = mine[0]._replace(system="gpu-4"), theirs[0]._replace(system="gpu-0")
     found = swept(design, {"leaf-a": [*mine, *theirs]})
-    assert (found.verdicts.faults, found.verdicts.matched) == ((), 6)
+    (fault,) = found.verdicts.faults
+    assert (fault.kind, fault.devices, found.verdicts.matched) == (Kind.SWAP, ("gpu-0", "gpu-4", "leaf-a"), 6)
+    assert fault.steps[0].startswith("Unplug gpu-0 port eth0")
     off = swept(design, {"leaf-a": [*mine[1:], *theirs[1:]]})
     assert (off.verdicts.faults, off.verdicts.matched) == ((), 6)
     assert {each.a.device for each in off.verdicts.silent} == {"gpu-0", "gpu-4"}

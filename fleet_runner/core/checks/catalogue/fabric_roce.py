@@ -295,7 +295,9 @@ CHECK = Check(
     needs_fabric=True,
     remembers=True,
     codes=(
-        Code("roce.switch_setting", (Remedy.WATCH,), "PFC, MTU or FEC of a switch's ports is not as `roce` says"),
+        Code(
+            "roce.switch_setting", (Remedy.WATCH,), "PFC, ECN, MTU or FEC of a switch's ports is not as `roce` says"
+        ),
         Code("roce.ends", (Remedy.WATCH,), "two switches have different settings at the ends of a link"),
         Code(
             "cabling.symbol_errors",

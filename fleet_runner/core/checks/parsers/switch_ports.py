@@ -73,17 +73,21 @@ def _plain(port: SwitchPort) -> dict[str, Any]:
         "fec": port.fec,
         "pfc": None if port.pfc is None else sorted(port.pfc),
     }
-    told |= {"dcbx": port.dcbx or None} | dict(port.counts)
+    told |= {"dcbx": port.dcbx or None, "ecn": None if port.ecn is None else sorted(port.ecn)} | dict(port.counts)
     return {name: value for name, value in told.items() if value is not None and value != ""}
 
 
 def _port(told: Mapping[str, Any]) -> SwitchPort:
-    pfc = told.get("pfc")
     return SwitchPort(
         count(told.get("mbps")),
         count(told.get("mtu")),
         str(told.get("fec") or ""),
-        frozenset(each for each in pfc if count(each) is not None) if isinstance(pfc, list) else None,
+        _priorities(told.get("pfc")),
         known({name: count(told.get(name)) for name in COUNTS}),
         told.get("dcbx") is True,
+        _priorities(told.get("ecn")),
     )
+
+
+def _priorities(told: object) -> frozenset[int] | None:
+    return frozenset(each for each in told if count(each) is not None) if isinstance(told, list) else None

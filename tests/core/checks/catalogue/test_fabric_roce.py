@@ -127,6 +127,17 @@ def test_a_port_that_is_set_otherwise_than_its_node_is_a_matter_of_its_switchs_c
     assert (finding.nodes, finding.devices, finding.steps) == ((FABRIC,), ("leaf-1",), ())
 
 
+def test_a_priority_without_loss_that_a_switch_does_not_mark_is_told_where_the_profile_wants_ecn() -> None:
+    """Of a priority without PFC nothing is said, nor where the switch does not tell, or nobody wants it."""
+    unmarked = {("leaf-1", "Ethernet0"): replace(GOOD, ecn=frozenset())}
+    wanted = held(profile={"roce": {**PROFILE["roce"], "ecn": [3, 5]}})
+    (finding,) = asked(unmarked, wanted).findings
+    assert (finding.code, finding.remedy, finding.component) == ("roce.switch_setting", Remedy.WATCH, "leaf-1 ECN")
+    assert finding.message.startswith("leaf-1: ECN is off for priorities 3 at Ethernet0, expected on for 3")
+    assert asked({("leaf-1", "Ethernet0"): replace(GOOD, ecn=frozenset({3}))}, wanted).findings == ()
+    assert asked(None, wanted).findings == asked(unmarked).findings == ()
+
+
 def test_all_ports_of_a_switch_with_one_wrong_setting_are_one_finding() -> None:
     lossy = replace(GOOD, pfc=frozenset())
     result = asked({("leaf-1", "Ethernet0"): lossy, ("leaf-1", "Ethernet8"): lossy})

@@ -1,7 +1,7 @@
 """What switches say of their own ports, in the forms of six makers, and as a sweep keeps it."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import pytest
 from hypothesis import given
@@ -41,7 +41,11 @@ SAID: dict[str, Said] = {
         "watchdog": text_of("eos/pfc_watchdog.json"),
     },
     "nvidia.nvue.nvue": {"interfaces": text_of("nvue/interface.json"), "roce": text_of("nvue/qos_roce.json")},
-    "junipernetworks.junos.junos": {"interfaces": text_of("junos/interfaces.json")},
+    "junipernetworks.junos.junos": {
+        "interfaces": text_of("junos/interfaces.json"),
+        "cos": text_of("junos/cos_interface.txt"),
+        "profiles": text_of("junos/congestion_notification.txt"),
+    },
     "cisco.nxos.nxos": {
         "interfaces": text_of("nxos/interface.json"),
         "pfc": text_of("nxos/pfc.txt"),
@@ -63,6 +67,7 @@ STATES = st.builds(
     st.none() | st.frozensets(st.integers(0, 7)),
     st.dictionaries(st.sampled_from(COUNTS), WHOLE_NUMBERS),
     st.booleans(),
+    st.none() | st.frozensets(st.integers(0, 7)),
 )
 
 
@@ -166,22 +171,106 @@ def test_eos_tells_fec_only_of_a_chip_that_surely_faces_the_cable(chips: object,
 
 def test_nvue_tells_settings_and_the_pfc_of_the_whole_switch() -> None:
     found = nvue.read(NVUE)
-    assert found == dict.fromkeys(("swp1", "swp2"), SwitchPort(400_000, 9216, "rs", frozenset({3})))
+    assert found == dict.fromkeys(
+        ("swp1", "swp2"), SwitchPort(400_000, 9216, "rs", frozenset({3}), ecn=frozenset({3}))
+    )
     assert nvue.read(NVUE | {"roce": ""})["swp1"].pfc is None
     assert nvue.read(NVUE | {"roce": "{}"})["swp1"].pfc is None
     assert nvue.read({"interfaces": '{"swp1": {"type": "swp"}}'}) == {}
+    words = {"rs": "rs", "baser": "baser", "off": "none", "auto": "", "driver-auto": ""}
+    told = {f"swp{at}": {"type": "swp", "link": {"fec": word}} for at, word in enumerate(words)}
+    assert [port.fec for port in nvue.read({"interfaces": json.dumps(told)}).values()] == [*words.values()]
 
 
-def test_junos_tells_speed_mtu_fec_and_what_it_did_not_correct() -> None:
+@pytest.mark.parametrize(
+    ("change", "pfc", "ecn"),
+    [
+        ({"congestion-control": {"congestion-mode": "ecn", "enabled-tc": "0"}}, {3}, set()),
+        ({"congestion-control": {"congestion-mode": "ecn", "enabled-tc": "0,6"}}, {3}, None),
+        (
+            {"pfc": {"pfc-priority": "5"}, "congestion-control": {"congestion-mode": "ECN", "enabled-tc": "0"}},
+            {5},
+            None,
+        ),
+        ({"pfc": {"pfc-priority": "3,4"}}, {3, 4}, None),
+        ({"mode": "lossless-single-ipool", "enable": None, "state": "enabled"}, {3}, {3}),
+        ({"mode": "lossy", "enable": {}, "pfc": {"pfc-priority": "-"}}, set(), None),
+        ({"mode": "lossy", "enable": None, "state": "disabled", "pfc": {"pfc-priority": "-"}}, None, None),
+        ({"mode": "lossy", "enable": "off", "pfc": {"pfc-priority": "-"}}, None, None),
+        ({"congestion-control": {"congestion-mode": "ECN", "enabled-tc": "-"}}, {3}, None),
+        ({"congestion-control": {"congestion-mode": "RED", "enabled-tc": "0,3"}}, {3}, None),
+        ({"congestion-control": None}, {3}, None),
+        ({"mode": "lossy-multi-tc", "pfc": {"pfc-priority": "-"}}, set(), None),
+        ({"mode": "lossy", "pfc": {"pfc-priority": "-"}}, set(), None),
+        ({"pfc": {"pfc-priority": "-"}}, None, None),
+    ],
+)
+def test_nvue_tells_ecn_of_priorities_with_pfc_and_that_a_lossy_mode_has_none(
+    change: dict[str, object], pfc: set[int] | None, ecn: set[int] | None
+) -> None:
+    found = nvue.read(NVUE | {"roce": json.dumps(json.loads(NVUE["roce"]) | change)})["swp1"]
+    assert (found.pfc, found.ecn) == (pfc, ecn)
+
+
+def test_junos_tells_speed_mtu_fec_pfc_and_what_it_did_not_correct() -> None:
     """A port that is down says FEC NONE, which nobody has set."""
     found = junos.read(JUNOS)
-    assert found["et-0/0/1"] == SwitchPort(400_000, 9192, "rs", None, {UNCORRECTED: 0})
-    assert found["et-0/0/2"] == SwitchPort(100_000, 9192, "rs", None, {UNCORRECTED: 12})
+    assert found["et-0/0/1"] == SwitchPort(400_000, 9192, "rs", frozenset({3}), {UNCORRECTED: 0})
+    assert found["et-0/0/2"] == SwitchPort(100_000, 9192, "rs", frozenset(), {UNCORRECTED: 12})
     assert found["et-0/0/3"] == SwitchPort(None, 9192, "", None, {UNCORRECTED: 0})
     assert found["et-0/0/4"] == SwitchPort(10_000, 1514, "", None, {UNCORRECTED: 0})
     assert found["gr-0/0/0"] == SwitchPort(800)
     with pytest.raises(EvidenceError, match="names no port"):
         junos.read({"interfaces": '{"interface-information": [{"physical-interface": [{"name": [{}]}, 5]}]}'})
+
+
+NOTIFIED = "Physical interface: et-0/0/1, Index: 1024\n  Congestion-notification: "
+ROWS = "".join(f"  {each:03b}          {'Enabled' if each in {3, 4} else 'Disabled'}   2240\n" for each in range(8))
+ON = f"{NOTIFIED}Enabled, Name: cnp, Index: 7\n"
+OUTWARD = "Type: Output\nPriority   Flow-Control-Queues\n" + "  101          Enabled\n"
+
+
+@pytest.mark.parametrize(
+    ("cos", "profiles", "pfc"),
+    [
+        (f"{NOTIFIED}Disabled\n", "", frozenset()),
+        (f"{NOTIFIED}Enabled, Name: cnp, Index: 7\n", f"Type: Input, Name: cnp, Index: 7\n{ROWS}", frozenset({3, 4})),
+        (
+            f"{NOTIFIED}Enabled, Name: cnp, Index: 7\n",
+            f"Name: cnp, Index: 7\nType: Input\nCable Length: 100 m\n{ROWS}{OUTWARD}Name: x, Index: 8\n{ROWS}",
+            frozenset({3, 4}),
+        ),
+        (f"{NOTIFIED}Enabled, Name: cnp, Index: 7\n", f"Type: Input, Name: other, Index: 7\n{ROWS}", None),
+        (f"{NOTIFIED}Enabled, Name: cnp, Index: 7\n", "Name: cnp, Index: 7\nType: Input\n  011010   Enabled\n", None),
+        (f"{NOTIFIED}Enabled, Name: cnp, Index: 7\n", f"{ROWS}Name: cnp, Index: 7\n{ROWS[:100]}\n", None),
+        (ON, f"Name: cnp, Index: 7\n{ROWS}  011010          Enabled\n", None),
+        (ON, f"Name: cnp, Index: 7\n{ROWS}Type: Input\n{ROWS}", None),
+        (ON, f"Name: cnp, Index: 7\n{ROWS.replace('Enabled', 'Disabled')}", None),
+        (ON, f"Type: Input, Name: cnp, Index: 7\n{ROWS}Type: Output, Name: cnp, Index: 7\n  101   Enabled\n", {3, 4}),
+        (ON, f"Name: cnp, Index: 7\nName: a name of words, Index: 8\n{ROWS}", None),
+        (ON, f"Name: cnp, Index: 7\n{ROWS[:62]}Name: other, Index: 8\n{ROWS[62:]}", None),
+        (f"{NOTIFIED}Enabled, Name: cnp-, Index: 7\n", f"Name: cnp, Index: 7\n{ROWS}", None),
+        (NOTIFIED.replace("\n", "\nPhysical interface: et-0/0/9, Enabled\n") + "Disabled\n", "", None),
+        (f"{NOTIFIED}Enabled, Index: 7\n", f"Name: cnp, Index: 7\n{ROWS}", None),
+        (f"{NOTIFIED}Dis", "", None),
+        ("  Congestion-notification: Disabled\n", "", None),
+        ("error: the class-of-service subsystem is not running\n", "", None),
+    ],
+)
+def test_junos_tells_pfc_only_by_a_profile_that_is_known_whole(
+    cos: str, profiles: str, pfc: Collection[int] | None
+) -> None:
+    """One that goes by DSCP has other rows, or none that is on, and flow out of the port is told behind."""
+    found = junos.read(JUNOS | {"cos": cos, "profiles": profiles})
+    assert (found["et-0/0/1"].pfc, found["et-0/0/2"].pfc) == (pfc, None)
+
+
+def test_junos_says_nothing_of_a_bundles_member_that_has_no_profile_of_its_own() -> None:
+    row = {"ae-bundle-name": [{"data": "ae0.0"}], "name": [{"data": "et-0/0/1"}], "oper-status": [{"data": "up"}]}
+    plain = {"interfaces": json.dumps({"interface-information": [{"physical-interface": [row]}]})}
+    assert junos.read(plain | {"cos": f"{NOTIFIED}Disabled\n"})["et-0/0/1"].pfc is None
+    cnp = {"cos": f"{NOTIFIED}Enabled, Name: cnp, Index: 7\n", "profiles": f"Name: cnp, Index: 7\n{ROWS}"}
+    assert junos.read(plain | cnp)["et-0/0/1"].pfc == frozenset({3, 4})
 
 
 def test_nxos_tells_settings_and_queues_that_its_watchdog_shut() -> None:
@@ -285,6 +374,7 @@ def test_an_answer_that_was_cut_never_says_something_else(system: str) -> None:
                 assert state.mtu in {None, mine.mtu}
                 assert state.fec in {"", mine.fec}
                 assert (state.pfc, state.dcbx) in ((None, False), (mine.pfc, mine.dcbx))
+                assert state.ecn in {None, mine.ecn}
                 told = set(state.counts.items())
                 if (system, name) == ("dellemc.enterprise_sonic.sonic", "watchdog") and short.endswith("\n"):
                     told -= {(STORMS, 0), (STORM_DROPS, 0)}  # where its table ends between two rows nobody can tell

@@ -26,6 +26,7 @@ FEC = {
     "reed-solomon": "rs",
     "fc": "baser",
     "fire-code": "baser",
+    "baser": "baser",
     "none": "none",
     "off": "none",
 }
@@ -43,7 +44,7 @@ class SwitchPort:
     """One port. None, "" and a count that is missing mean that the switch does not tell.
 
     `fec` is "rs", "baser" or "none", as ethtool has it; `pfc` the priorities with PFC. `dcbx` says that these are
-    what both ends agreed on by DCBX, not what was set here.
+    what both ends agreed on by DCBX, not what was set here. `ecn` are those with PFC whose packets are marked, too.
     """
 
     mbps: int | None = None
@@ -52,6 +53,7 @@ class SwitchPort:
     pfc: frozenset[int] | None = None
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     dcbx: bool = False
+    ecn: frozenset[int] | None = None
 
 
 class Table(NamedTuple):
