@@ -138,8 +138,8 @@ def _uncertain(verdicts: Verdicts) -> None:
         links = _many(len(verdicts.silent), "designed link", "designed links")
         told.append(f"no data about {links}, the first: {says(verdicts.silent[0])}")
     told += [
-        f"the cables of {device} fit another way to count its ports better: they are counted otherwise than in the"
-        " design, or all of its cables are plugged wrong, which one look at a plug shows; no cable of it is compared"
+        f"the ports of {device} are called otherwise than in the design, or its cables are plugged wrong: nobody can"
+        " tell which, and one look at a plug shows it; no cable of it is compared"
         for device in verdicts.shifted
     ]
     if verdicts.unmapped:

@@ -16,7 +16,7 @@ from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Doubt, Verdicts, hold
 from fleet_runner.core.cabling.lanes import shared
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.cabling.misread import HeardCable, misread
+from fleet_runner.core.cabling.misread import HeardCable, misread, unproven
 from fleet_runner.core.cabling.names import Names, device_of
 from fleet_runner.core.cabling.port_numbers import BELIEVED
 from fleet_runner.core.cabling.told_ports import ToldPorts, is_inside, names_of, own, panels, plain_mac
@@ -51,10 +51,14 @@ def judge(  # noqa: PLR0913  what every judge takes, and addresses
     *,
     share: float = SUSPECT_SHARE,
     one_fabric: bool = False,
+    prove: bool = False,
 ) -> Verdicts:
-    """Judge Ethernet links. `macs` are the ports that the source of truth knows by their address, in lower case."""
+    """Judge Ethernet links. `macs` are the ports that the source of truth knows by their address, in lower case.
+
+    `prove` is `tellings`'.
+    """
     expected = tuple(designed)
-    heard = listen(captures, known, expected, macs or {})
+    heard = listen(captures, known, expected, macs or {}, prove=prove)
     return compare(expected, heard, known, places, share=share, one_fabric=one_fabric)
 
 
@@ -134,9 +138,11 @@ def mute(
     )
 
 
-def listen(captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port]) -> BelievedLinks:
-    """Return what the captures tell together."""
-    it = tellings(captures, known, designed, macs)
+def listen(
+    captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port], *, prove: bool = False
+) -> BelievedLinks:
+    """Return what the captures tell together. `prove` is `tellings`'."""
+    it = tellings(captures, known, designed, macs, prove=prove)
     told = it.links
     both = {each for each in told.values() if told.get(each.a) == told.get(each.b)}
     taken = {port for each in both for port in each}
@@ -157,17 +163,22 @@ class Tellings(NamedTuple):
     unclear: frozenset[str]
 
 
-def tellings(captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port]) -> Tellings:
+def tellings(
+    captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port], *, prove: bool = False
+) -> Tellings:
     """Return what each port tells alone. Of several systems at a port the designed one counts, else none does.
 
-    Ports of devices whose names may mean other ones (`misread`) tell nothing.
+    Ports of devices whose names may mean other ones (`misread`) tell nothing. With `prove` that is so wherever a cable
+    is wrong and none is right by such names (`unproven`): for a design and captures of people who may spell ports
+    otherwise. Without it the design's names are known to be the devices' own.
     """
     every = tuple(designed)
     mine = {port: each for each in every for port in each}
     heard = {device: tuple(neighbours) for device, neighbours in captures.items()}
     ports = ToldPorts(known, own(macs, heard), panels(heard, known, mine), mine, shared(every))
     rows = _sure([row for device, neighbours in heard.items() for row in _rows(device, neighbours, ports)], ports)
-    unclear = _unclear(rows, mine, known)
+    split = {port.device for port in ports.lanes}  # these are heard at lanes, which the design does not name
+    unclear = _unclear(rows, mine, known, split if prove else known.spoken)
     links: dict[Port, set[Link]] = defaultdict(set)
     unmapped = _between_unclear(rows, every, unclear, known) if unclear else set[Port]()
     for each in rows:
@@ -177,7 +188,11 @@ def tellings(captures: Captures, known: Names, designed: Iterable[Link], macs: M
             links[near].add(link(near, far))
         else:
             unmapped.update(port for port in (near, far) if port)
-    told = {near: one for near, each in links.items() if (one := _one(each, mine.get(near)))}
+    told = {
+        near: one
+        for near, each in links.items()
+        if (one := _one(each, mine.get(near))) and (near not in unmapped or one == mine.get(near))
+    }
     return Tellings(told, frozenset(unmapped), frozenset(links), unclear)
 
 
@@ -239,8 +254,13 @@ def _sure(rows: Iterable[_Row], ports: ToldPorts) -> list[_Row]:
     return found
 
 
-def _unclear(rows: Collection[_Row], designed: Mapping[Port, Link], known: Names) -> frozenset[str]:
-    """Return the devices whose names of ports may mean other ones than they were read as."""
+def _unclear(
+    rows: Collection[_Row], designed: Mapping[Port, Link], known: Names, trusted: Collection[str]
+) -> frozenset[str]:
+    """Return the devices whose names of ports may mean other ones than they were read as.
+
+    The `trusted` ones need no cable that is right.
+    """
     odd: set[str] = set()
     for here, near, far, _, identified in rows:
         if near and far and far not in designed.get(near, ()):
@@ -261,7 +281,11 @@ def _unclear(rows: Collection[_Row], designed: Mapping[Port, Link], known: Names
     for port, (a, b) in designed.items():
         if port.device in leads:
             leads[port.device][(b if port == a else a).device].add(port.interface)
-    return frozenset(device for device, mine in leads.items() if misread(cables[device], mine))
+    return frozenset(
+        device
+        for device, mine in leads.items()
+        if misread(cables[device], mine) or (device not in trusted and unproven(cables[device], mine))
+    )
 
 
 def _between_unclear(

@@ -87,6 +87,18 @@ def test_a_swap_is_one_fault_from_both_ends_and_from_one(files: Path, typed: Typ
     assert (found["matched"], found["designed"], found["silent"]) == (1, 3, [])
 
 
+def test_one_cable_of_a_switch_in_another_port_is_not_told_to_be_moved(files: Path, typed: Type) -> None:
+    """The switch may count its ports otherwise than the design: no other cable of it is heard."""
+    heard(files / "lldp", [(A[0], B[1])])
+    said = checked(typed)
+    assert said.code == 3
+    words = " ".join(said.out.split())
+    assert "the ports of tor-1 are called otherwise than in the design, or its cables are plugged wrong" in words
+    assert "leaf-01,IB1/1/1,1" in words
+    (files / "names.csv").write_text("device,interface,adapter\ntor-1,swp1,swp2\n", encoding="utf-8")
+    assert "1 of 3 designed links are there; no fault" in checked(typed, "--names", "names.csv").out
+
+
 def test_the_answer_is_text_csv_and_a_picture_as_for_a_fabric(files: Path, typed: Type) -> None:
     heard(files / "lldp", CROSSED)
     said = checked(typed, "--svg", "fault.svg")
