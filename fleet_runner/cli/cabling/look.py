@@ -26,7 +26,7 @@ class Look:
 
 def at_files(should: Design, paths: Sequence[Path], fabric: Fabric | None) -> Look:
     """Judge what files say."""
-    return look(should, from_files(paths, lambda name: _designed(should, name)), fabric)
+    return look(should, from_files(paths, lambda name: device_named(should, name)), fabric)
 
 
 def look(should: Design, seen: Capture | Neighbours, fabric: Fabric | None) -> Look:
@@ -55,7 +55,7 @@ def _identifying(should: Design, seen: Capture | Neighbours) -> Design:
     return replace(should, names=replace(should.names, guids=guids))
 
 
-def _designed(should: Design, name: str) -> str:
+def device_named(should: Design, name: str) -> str:
     """Return the Ethernet device of the design that a name means; "" for none."""
     device, ports = device_of(should.aliases.get(name, name), should.ethernet.names)
     return device if ports else ""

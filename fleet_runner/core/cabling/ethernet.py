@@ -168,15 +168,14 @@ def tellings(
 ) -> Tellings:
     """Return what each port tells alone. Of several systems at a port the designed one counts, else none does.
 
-    Ports of devices whose names may mean other ones (`misread`) tell nothing. With `prove` that is so wherever a cable
-    is wrong and none is right by such names (`unproven`): for a design and captures of people who may spell ports
+    Ports of devices whose names may mean other ones (`misread`) tell nothing. With `prove` that is so wherever more
+    cables are wrong than right by such names (`unproven`): for a design and captures of people who may spell ports
     otherwise. Without it the design's names are known to be the devices' own.
     """
     every = tuple(designed)
     mine = {port: each for each in every for port in each}
-    heard = {device: tuple(neighbours) for device, neighbours in captures.items()}
-    ports = ToldPorts(known, own(macs, heard), panels(heard, known, mine), mine, shared(every))
-    rows = _sure([row for device, neighbours in heard.items() for row in _rows(device, neighbours, ports)], ports)
+    ports, rows = read(captures, known, every, macs)
+    rows = _sure(rows, ports)
     split = {port.device for port in ports.lanes}  # these are heard at lanes, which the design does not name
     unclear = _unclear(rows, mine, known, split if prove else known.spoken)
     links: dict[Port, set[Link]] = defaultdict(set)
@@ -196,7 +195,17 @@ def tellings(
     return Tellings(told, frozenset(unmapped), frozenset(links), unclear)
 
 
-class _Row(NamedTuple):
+def read(
+    captures: Captures, known: Names, designed: Collection[Link], macs: Mapping[str, Port]
+) -> tuple[ToldPorts, list["Row"]]:
+    """Return what captures tell row by row, and what their ports are called."""
+    mine = {port: each for each in designed for port in each}
+    heard = {device: tuple(neighbours) for device, neighbours in captures.items()}
+    ports = ToldPorts(known, own(macs, heard), panels(heard, known, mine), mine, shared(designed))
+    return ports, [row for device, neighbours in heard.items() for row in _rows(device, neighbours, ports)]
+
+
+class Row(NamedTuple):
     """What a device hears at a port: both ends as the design calls them; None where nobody can tell which port.
 
     `device` is the one that hears, `identified` whether the far port's address tells which it is.
@@ -209,7 +218,7 @@ class _Row(NamedTuple):
     identified: bool
 
 
-def _rows(device: str, neighbours: Iterable[Neighbour], ports: ToldPorts) -> Iterator[_Row]:
+def _rows(device: str, neighbours: Iterable[Neighbour], ports: ToldPorts) -> Iterator[Row]:
     """Yield the neighbours of a device that say who they are, and that a cable leads to.
 
     Identity first: an address that the source of truth knows says more than a name that somebody typed.
@@ -221,10 +230,10 @@ def _rows(device: str, neighbours: Iterable[Neighbour], ports: ToldPorts) -> Ite
             near = ports.named(device, (each.interface,))
             far = identified or ports.named(each.system, names_of(each), near)
             near = near or (ports.named(device, (each.interface,), far) if far else None)
-            yield _Row(here, near, far, each, identified is not None)
+            yield Row(here, near, far, each, identified is not None)
 
 
-def _sure(rows: Iterable[_Row], ports: ToldPorts) -> list[_Row]:
+def _sure(rows: Iterable[Row], ports: ToldPorts) -> list[Row]:
     """Return rows without ports that just a number tells, where most such numbers of the device are other ports.
 
     One that fits there may be a cable one port too far, of a device that counts by another rule.
@@ -255,7 +264,7 @@ def _sure(rows: Iterable[_Row], ports: ToldPorts) -> list[_Row]:
 
 
 def _unclear(
-    rows: Collection[_Row], designed: Mapping[Port, Link], known: Names, trusted: Collection[str]
+    rows: Collection[Row], designed: Mapping[Port, Link], known: Names, trusted: Collection[str]
 ) -> frozenset[str]:
     """Return the devices whose names of ports may mean other ones than they were read as.
 
@@ -289,7 +298,7 @@ def _unclear(
 
 
 def _between_unclear(
-    rows: Iterable[_Row], designed: Iterable[Link], unclear: Collection[str], known: Names
+    rows: Iterable[Row], designed: Iterable[Link], unclear: Collection[str], known: Names
 ) -> set[Port]:
     """Return the designed ports between two such devices that hear each other: of both, nobody can tell which."""
     pairs = {

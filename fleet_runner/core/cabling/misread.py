@@ -106,7 +106,7 @@ def _misread(
     """
     alone = {each.name: each.read for each in cables}
     known = [each for each in cables if each.far in leads]
-    for reading, fewest, suggested in _readings(alone, designed) if known else ():
+    for reading, fewest, suggested in readings(alone, designed) if known else ():
         if sum(reading.get(each.name) in leads[each.far] for each in known) <= HALF * len(known):
             continue  # it explains a few cables by chance
         for fits, mine, every in (_bundles(known, leads, reading, alone), _ports(known, reading, alone)):
@@ -145,7 +145,7 @@ def _ports(cables: Collection[HeardCable], reading: Reading, alone: Reading) -> 
     return fits, mine, len(known)
 
 
-def _readings(alone: Reading, designed: Collection[str]) -> Iterator[tuple[Reading, int, bool]]:
+def readings(alone: Reading, designed: Collection[str]) -> Iterator[tuple[Reading, int, bool]]:
     """Yield each other reading of names, with the fewest cables that it takes, and whether names suggest it.
 
     Names do not suggest one number more or less: that may be a plug in the next port.

@@ -142,6 +142,7 @@ def test_a_cable_of_a_bundle_proves_nothing_where_its_other_end_tells_no_port() 
 def test_an_index_that_was_read_as_no_port_proves_nothing() -> None:
     assert not unproven([HeardCable("588", "", "far-1", "et-0/0/1")], {"far-1": {"et-0/0/1"}})
     assert not unproven([HeardCable("swp1", "swp1", "far-2", "")], {"far-1": {"swp2"}})
+    assert not misread([HeardCable("588", "", "far-1", "et-0/0/1")], {"far-1": {"et-0/0/1"}})
 
 
 def test_hostile_names_are_read_in_a_moment() -> None:
