@@ -32,6 +32,7 @@ SPOKEN: dict[str, Spelling] = {
     "Junos": lambda number: f"et-0/0/{number - 1}",
     "IOS XR": lambda number: f"FourHundredGigE0/0/0/{number - 1}",
     "OS10": lambda number: f"ethernet1/1/{number}",
+    "OS10, halves of a cage": lambda number: "ethernet1/1/{}:{}".format(*half(number)),
     "SR Linux": lambda number: f"ethernet-1/{number}",
     "SR OS": lambda number: f"1/1/c{number}/1",
 }
