@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fleet_runner.cli.cabling.captures import Capture, Neighbours, from_files
 from fleet_runner.cli.cabling.design import Design
-from fleet_runner.cli.cabling.text import strange_adapters
+from fleet_runner.cli.cabling.text import other_names, strange_adapters
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling.fabrics import Fabric
 from fleet_runner.core.cabling.judge import Verdicts
@@ -39,7 +39,8 @@ def look(should: Design, seen: Capture | Neighbours, fabric: Fabric | None) -> L
     if isinstance(seen, Neighbours):
         strange = () if seen.run else map(_strange, should.strange(seen))
         unread = (f"{switch} was not read: {why}" for switch, why in sorted(seen.unread.items()))
-        hints = (*filter(None, [left]), *unread, *strange)
+        named = other_names(verdicts, should.ethernet.names.spoken)
+        hints = (*filter(None, [left]), *unread, *strange, *named)
         return Look(seen.label, verdicts, name, seen.run.id if seen.run else None, hints)
     unplaced = strange_adapters(seen.discovery, verdicts, should.names.spoken)
     hints = (*filter(None, [left]), *_skipped(seen), *seen.discovery.lacks, *unplaced)

@@ -19,6 +19,7 @@ from fleet_runner.core.cabling.links import Link, Port, link
 from fleet_runner.core.cabling.misread import HeardCable, misread, unproven
 from fleet_runner.core.cabling.names import Names, device_of
 from fleet_runner.core.cabling.port_numbers import BELIEVED
+from fleet_runner.core.cabling.renamed import Heard, called, renamed
 from fleet_runner.core.cabling.told_ports import ToldPorts, is_inside, names_of, own, panels, plain_mac
 from fleet_runner.core.checks.parsers.discovery import FabricPort
 from fleet_runner.core.checks.parsers.lldp import Neighbour
@@ -32,7 +33,8 @@ class BelievedLinks:
     """Links that may be believed, and those that another port contradicts.
 
     `unmapped` are ports at one end of a cable whose other end has a name of a kind that nobody can match. `hearing`
-    are the ports that hear anybody who says who it is. `unclear` are devices whose ports may be called otherwise.
+    are the ports that hear anybody who says who it is. `unclear` are devices whose ports may be called otherwise,
+    `renamed` those outside the design that may be ones of it by other names.
     """
 
     links: frozenset[Link]
@@ -40,6 +42,7 @@ class BelievedLinks:
     unmapped: frozenset[Port] = frozenset()
     hearing: frozenset[Port] = frozenset()
     unclear: frozenset[str] = frozenset()
+    renamed: frozenset[str] = frozenset()
 
 
 def judge(  # noqa: PLR0913  what every judge takes, and addresses
@@ -92,9 +95,13 @@ def compare(  # noqa: PLR0913  what every judge takes
             doubts.append(Doubt(each, min(instead, key=lambda other: (other == each, other))))
         else:
             (unmapped if heard.unmapped.intersection(mine) else silent).append(each)
-    bound = Bound(dict.fromkeys(heard.links, ""), strangers=_strangers(heard.links, judged, known))
+    strangers = _strangers(heard.links, judged, known)
+    bound = Bound(dict.fromkeys(heard.links, ""), heard.renamed & (strangers.keys() - places.servers), strangers)
     verdicts = hold(judged, bound, places, share=share, one_fabric=one_fabric, lldp=True)
-    if suspect.hardly_mapped(len(unmapped), len(unmapped) + len(judged)):
+    if suspect.hardly_named(len(verdicts.doubts), len(judged)):
+        why = suspect.misnamed_words(verdicts.matched, len(judged), called(verdicts.doubts))
+        verdicts = replace(verdicts, faults=(), suspect=why, misnamed=True)
+    elif suspect.hardly_mapped(len(unmapped), len(unmapped) + len(judged)):
         why = suspect.unmapped_words(sorted(unmapped), len(unmapped) + len(judged))
         verdicts = replace(verdicts, faults=(), suspect=why)
     strange = heard.disputed - {doubt.seen for doubt in doubts}
@@ -107,7 +114,7 @@ def compare(  # noqa: PLR0913  what every judge takes
         unbound=unbound,
         beside=left.beside,
         uplinks=left.uplinks,
-        doubts=tuple(doubts),
+        doubts=(*verdicts.doubts, *doubts),
         silent=tuple(sorted(silent)),
         unmapped=tuple(sorted(unmapped)),
         shifted=tuple(sorted(heard.unclear)),
@@ -149,18 +156,17 @@ def listen(
     single = set(told.values()) - both
     claims = Counter(port for each in single for port in each)
     believed = {each for each in single if not any(port in taken or claims[port] > 1 for port in each)}
-    return BelievedLinks(
-        frozenset(both | believed), frozenset(single - believed), it.unmapped, it.hearing, it.unclear
-    )
+    return BelievedLinks(frozenset(both | believed), frozenset(single - believed), *it[1:])
 
 
 class Tellings(NamedTuple):
-    """The one link that each port tells of, and `unmapped`, `hearing` and `unclear` of `BelievedLinks`."""
+    """The one link that each port tells of, and the last four fields of `BelievedLinks`."""
 
     links: Mapping[Port, Link]
     unmapped: frozenset[Port]
     hearing: frozenset[Port]
     unclear: frozenset[str]
+    renamed: frozenset[str]
 
 
 def tellings(
@@ -169,8 +175,9 @@ def tellings(
     """Return what each port tells alone. Of several systems at a port the designed one counts, else none does.
 
     Ports of devices whose names may mean other ones (`misread`) tell nothing. With `prove` that is so wherever more
-    cables are wrong than right by such names (`unproven`): for a design and captures of people who may spell ports
-    otherwise. Without it the design's names are known to be the devices' own.
+    cables are wrong than right by such names (`unproven`), and a device that the design does not know may be one of
+    it that is heard nowhere: for a design and captures of people who may spell names otherwise. Without it the
+    design's names are known to be the devices' own.
     """
     every = tuple(designed)
     mine = {port: each for each in every for port in each}
@@ -192,7 +199,9 @@ def tellings(
         for near, each in links.items()
         if (one := _one(each, mine.get(near))) and (near not in unmapped or one == mine.get(near))
     }
-    return Tellings(told, frozenset(unmapped), frozenset(links), unclear)
+    both = (Heard(each.device, each.near, _there(each, known), each.far) for each in rows if prove)
+    odd = renamed(both, mine, known.spoken)
+    return Tellings(told, frozenset(unmapped), frozenset(links), unclear, odd)
 
 
 def read(
@@ -278,8 +287,9 @@ def _unclear(
     if not odd:
         return frozenset()
     cables: dict[str, set[HeardCable]] = {device: set() for device in odd}
-    for here, near, far, heard, identified in rows:
-        there = far.device if far else device_of(heard.system, known)[0]
+    for each in rows:
+        here, near, far, heard, identified = each
+        there = _there(each, known)
         if here in odd:
             cables[here].add(HeardCable(heard.interface, _name(near), there, _goal(far, here, designed)))
         names = names_of(heard) if there in odd and not identified else ()
@@ -307,6 +317,10 @@ def _between_unclear(
         if each.device in unclear and (there := device_of(each.heard.system, known)[0]) in unclear
     }
     return {port for each in designed if frozenset((each.a.device, each.b.device)) in pairs for port in each}
+
+
+def _there(row: Row, known: Names) -> str:
+    return row.far.device if row.far else device_of(row.heard.system, known)[0]
 
 
 def _name(port: Port | None) -> str:
