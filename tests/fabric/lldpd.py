@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-SECONDS = 30.0
+SECONDS = 90.0
 """How long a neighbour may take to be heard; as a rule it takes one."""
 
 QUICK = "configure lldp tx-interval 1\nconfigure lldp tx-hold 2\n"

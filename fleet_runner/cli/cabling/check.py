@@ -78,7 +78,7 @@ _SEVERITY = (Exit.OK, Exit.TROUBLE, Exit.NO)
 def _code(verdicts: Verdicts) -> Exit:
     if verdicts.faults and not verdicts.suspect:
         return Exit.NO
-    untold = verdicts.suspect or verdicts.doubts or verdicts.silent or verdicts.unmapped
+    untold = verdicts.suspect or verdicts.doubts or verdicts.silent or verdicts.unmapped or verdicts.shifted
     return Exit.TROUBLE if untold else Exit.OK
 
 

@@ -73,7 +73,7 @@ class Design:
     def bound(self, seen: Capture | Neighbours) -> Bound:
         """Return seen links between ports as the design calls them."""
         if isinstance(seen, Neighbours):
-            return Bound(dict.fromkeys(self.ethernet.seen(self._heard(seen), seen.learned, self.places), ""))
+            return Bound(dict.fromkeys(self.ethernet.seen(self.heard(seen), seen.learned, self.places), ""))
         found = seen.discovery
         unanswered = [renamed(each, self.aliases) for each in found.unanswered]
         return bind(called(found.links, self.aliases), self.names, unanswered)
@@ -164,7 +164,7 @@ class Design:
 
     def strange(self, seen: Neighbours) -> tuple[str, ...]:
         """Return the devices that were asked and of which no cable is designed."""
-        return tuple(sorted(self._heard(seen).keys() - self.ethernet.names.spoken.keys()))
+        return tuple(sorted(self.heard(seen).keys() - self.ethernet.names.spoken.keys()))
 
     def _judge_ethernet(self, seen: Neighbours, fabric: Fabric | None) -> tuple[Verdicts, str]:
         """Judge what devices hear; of a fabric only its own links, without those that need not be heard."""
@@ -173,7 +173,7 @@ class Design:
         wire = self.ethernet
         if not wire.links:
             raise FleetError(f"{seen.label}: LLDP is about Ethernet, and the design has no Ethernet cable")
-        captures = self._heard(seen)
+        captures = self.heard(seen)
         if fabric is None or self.fleet is None:
             return wire.judged(captures, self.places, self.bundles, one_fabric=self.fleet is None), ""
         own = tuple(extent.own(wire.links, fabric.switches))
@@ -185,7 +185,7 @@ class Design:
         )
         return swept.verdicts, swept.words().removeprefix("; ")
 
-    def _heard(self, seen: Neighbours) -> dict[str, tuple[Neighbour, ...]]:
+    def heard(self, seen: Neighbours) -> dict[str, tuple[Neighbour, ...]]:
         """Return what devices hear, with the names that the design has for both ends."""
         found: dict[str, tuple[Neighbour, ...]] = {}
         for name, neighbours in seen.heard.items():

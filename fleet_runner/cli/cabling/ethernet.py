@@ -39,7 +39,7 @@ class Ethernet:
         return forwarding.joined(heard, learned, design)[0].links
 
     def _listen(self, captures: Captures, links: tuple[Link, ...]) -> ethernet.BelievedLinks:
-        return ethernet.listen(captures, self.names, links, self.macs)
+        return ethernet.listen(captures, self.names, links, self.macs, prove=True)
 
     def judged(self, captures: Captures, places: Places, bundles: Sequence[Bundle], *, one_fabric: bool) -> Verdicts:
         """Judge all links by captures of any devices. `one_fabric` is `judge.hold`'s."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fleet_runner.cli.cabling.captures import Capture, Neighbours, from_files
 from fleet_runner.cli.cabling.design import Design
-from fleet_runner.cli.cabling.text import strange_adapters
+from fleet_runner.cli.cabling.text import other_names, strange_adapters
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling.fabrics import Fabric
 from fleet_runner.core.cabling.judge import Verdicts
@@ -26,7 +26,7 @@ class Look:
 
 def at_files(should: Design, paths: Sequence[Path], fabric: Fabric | None) -> Look:
     """Judge what files say."""
-    return look(should, from_files(paths, lambda name: _designed(should, name)), fabric)
+    return look(should, from_files(paths, lambda name: device_named(should, name)), fabric)
 
 
 def look(should: Design, seen: Capture | Neighbours, fabric: Fabric | None) -> Look:
@@ -39,7 +39,8 @@ def look(should: Design, seen: Capture | Neighbours, fabric: Fabric | None) -> L
     if isinstance(seen, Neighbours):
         strange = () if seen.run else map(_strange, should.strange(seen))
         unread = (f"{switch} was not read: {why}" for switch, why in sorted(seen.unread.items()))
-        hints = (*filter(None, [left]), *unread, *strange)
+        named = other_names(verdicts, should.ethernet.names.spoken)
+        hints = (*filter(None, [left]), *unread, *strange, *named)
         return Look(seen.label, verdicts, name, seen.run.id if seen.run else None, hints)
     unplaced = strange_adapters(seen.discovery, verdicts, should.names.spoken)
     hints = (*filter(None, [left]), *_skipped(seen), *seen.discovery.lacks, *unplaced)
@@ -55,7 +56,7 @@ def _identifying(should: Design, seen: Capture | Neighbours) -> Design:
     return replace(should, names=replace(should.names, guids=guids))
 
 
-def _designed(should: Design, name: str) -> str:
+def device_named(should: Design, name: str) -> str:
     """Return the Ethernet device of the design that a name means; "" for none."""
     device, ports = device_of(should.aliases.get(name, name), should.ethernet.names)
     return device if ports else ""

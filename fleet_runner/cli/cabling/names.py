@@ -10,10 +10,12 @@ import typer
 from fleet_runner.cli.base.session import Exit, print_json
 from fleet_runner.cli.cabling.captures import Neighbours, from_files
 from fleet_runner.cli.cabling.design import Design, design, uncollected
+from fleet_runner.cli.cabling.look import device_named
 from fleet_runner.cli.cabling.options import AsJson, Expected
 from fleet_runner.cli.cabling.text import note
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.base.printable import printable
+from fleet_runner.core.cabling import proposed_ports
 from fleet_runner.core.cabling.aliases import called
 from fleet_runner.core.cabling.proposed_names import Proposal, Rule, propose
 
@@ -28,7 +30,8 @@ def names(
     observed: Annotated[
         list[Path],
         typer.Option(
-            help="what ibnetdiscover (plain or -p), iblinkinfo or ibdiagnet (db_csv) wrote; - is standard input"
+            help="what ibnetdiscover, iblinkinfo, ibdiagnet or UFM wrote, or LLDP captures of devices or their"
+            " folder; - is standard input"
         ),
     ],
     expected: Expected = None,
@@ -60,12 +63,11 @@ def names(
 
 
 def _proposed(should: Design, observed: list[Path]) -> Proposal:
-    seen = from_files(observed)
-    if isinstance(seen, Neighbours):
-        raise FleetError(
-            f"{seen.label}: LLDP has names already; name what ibnetdiscover or iblinkinfo of a fabric wrote"
-        )
+    seen = from_files(observed, lambda name: device_named(should, name))
     types = {name: device.device_type for name, device in should.fleet.devices.items()} if should.fleet else {}
+    if isinstance(seen, Neighbours):
+        wire = should.ethernet
+        return proposed_ports.propose(wire.links, should.heard(seen), wire.names, wire.macs, types)
     links = called(seen.discovery.links, should.aliases)
     return propose(should.links, links, should.names, should.places.servers, types)
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Container, Iterable
+from itertools import product
 from typing import Literal
 
 from rich.padding import Padding
@@ -118,6 +119,28 @@ def strange_adapters(discovery: Discovery, verdicts: Verdicts, devices: Containe
     return tuple(hints)
 
 
+def other_names(verdicts: Verdicts, devices: Container[str]) -> tuple[str, ...]:
+    """Return how to name neighbours outside the design that may be ones of it."""
+    seen = {port.device for doubt in verdicts.doubts for port in doubt.seen}
+    pairs = [({*doubt.designed} - {*doubt.seen}, {*doubt.seen} - {*doubt.designed}) for doubt in verdicts.doubts]
+    found = {
+        odd.device: goal.device
+        for goals, odds in pairs
+        for goal, odd in product(goals, odds)
+        if odd.device not in devices and (goal.device not in seen or goal.device in odd.device)
+    }
+    if not found or verdicts.misnamed:
+        return ()
+    name, goal = min(found.items())
+    neighbours = _many(len(found), "neighbour has a name", "neighbours have names")
+    said = (
+        f"{neighbours} that the design does not know, the first: {name}, where {goal} belongs. It may be {goal} by"
+        " another name, or another device: read its serial. If it is, declare it with --names FILE, a CSV such as:"
+        f" device,name / {goal},{name}; fleet-runner cabling names proposes such names."
+    )
+    return (said,)
+
+
 def unknown(sentences: Iterable[str]) -> None:
     """Print what cannot be told."""
     table = _grid("left")
@@ -138,18 +161,28 @@ def _uncertain(verdicts: Verdicts) -> None:
         links = _many(len(verdicts.silent), "designed link", "designed links")
         told.append(f"no data about {links}, the first: {says(verdicts.silent[0])}")
     told += [
-        f"the cables of {device} fit another way to count its ports better: they are counted otherwise than in the"
-        " design, or all of its cables are plugged wrong, which one look at a plug shows; no cable of it is compared"
-        for device in verdicts.shifted
+        f"the ports of {device} are called otherwise than in the design, or its cables are plugged wrong: nobody can"
+        f" tell which, and one look at a plug shows it; {_none_of(count)} is compared"
+        for device, count in _shifted(verdicts).items()
     ]
     if verdicts.unmapped:
         links = _many(len(verdicts.unmapped), "designed link is", "designed links are")
         told.append(
             f"{links} not compared, because it is unknown which ports of the fabric are theirs, the first:"
             f" {says(verdicts.unmapped[0])}; declare it with --names FILE, a CSV such as: device,interface,adapter /"
-            " leaf-01,IB1/1/1,1"
+            " leaf-01,IB1/1/1,1; fleet-runner cabling names proposes it where cables tell"
         )
     unknown(told)
+
+
+def _shifted(verdicts: Verdicts) -> dict[str, int]:
+    """Return how many designed links of each device are not compared."""
+    cables = Counter(port.device for each in (*verdicts.unmapped, *verdicts.silent) for port in each)
+    return {device: cables[device] for device in verdicts.shifted}
+
+
+def _none_of(count: int) -> str:
+    return f"none of its {count} cables" if count > 1 else "no cable of it"
 
 
 def _summary(verdicts: Verdicts) -> str:

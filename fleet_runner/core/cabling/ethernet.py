@@ -16,9 +16,10 @@ from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.judge import SUSPECT_SHARE, Doubt, Verdicts, hold
 from fleet_runner.core.cabling.lanes import far_ends, shared, written
 from fleet_runner.core.cabling.links import Link, Port, link
-from fleet_runner.core.cabling.misread import HeardCable, misread
+from fleet_runner.core.cabling.misread import HeardCable, misread, unproven
 from fleet_runner.core.cabling.names import Names, device_of
 from fleet_runner.core.cabling.port_numbers import BELIEVED
+from fleet_runner.core.cabling.renamed import Heard, called, renamed
 from fleet_runner.core.cabling.told_ports import ToldPorts, is_inside, names_of, own, panels, plain_mac
 from fleet_runner.core.checks.parsers.discovery import FabricPort
 from fleet_runner.core.checks.parsers.lldp import Neighbour
@@ -32,7 +33,8 @@ class BelievedLinks:
     """Links that may be believed, and those that another port contradicts.
 
     `unmapped` are ports at one end of a cable whose other end has a name of a kind that nobody can match. `hearing`
-    are the ports that hear anybody who says who it is. `unclear` are devices whose ports may be called otherwise.
+    are the ports that hear anybody who says who it is. `unclear` are devices whose ports may be called otherwise,
+    `renamed` those outside the design that may be ones of it by other names.
     """
 
     links: frozenset[Link]
@@ -40,6 +42,7 @@ class BelievedLinks:
     unmapped: frozenset[Port] = frozenset()
     hearing: frozenset[Port] = frozenset()
     unclear: frozenset[str] = frozenset()
+    renamed: frozenset[str] = frozenset()
 
 
 def judge(  # noqa: PLR0913  what every judge takes, and addresses
@@ -51,10 +54,14 @@ def judge(  # noqa: PLR0913  what every judge takes, and addresses
     *,
     share: float = SUSPECT_SHARE,
     one_fabric: bool = False,
+    prove: bool = False,
 ) -> Verdicts:
-    """Judge Ethernet links. `macs` are the ports that the source of truth knows by their address, in lower case."""
+    """Judge Ethernet links. `macs` are the ports that the source of truth knows by their address, in lower case.
+
+    `prove` is `tellings`'.
+    """
     expected = tuple(designed)
-    heard = listen(captures, known, expected, macs or {})
+    heard = listen(captures, known, expected, macs or {}, prove=prove)
     return compare(expected, heard, known, places, share=share, one_fabric=one_fabric)
 
 
@@ -88,10 +95,14 @@ def compare(  # noqa: PLR0913  what every judge takes
             doubts.append(Doubt(each, min(instead, key=lambda other: (other == each, other))))
         else:
             (unmapped if heard.unmapped.intersection(mine) else silent).append(each)
-    bound = Bound(dict.fromkeys(heard.links, ""), strangers=_strangers(heard.links, judged, known))
+    strangers = _strangers(heard.links, judged, known)
+    bound = Bound(dict.fromkeys(heard.links, ""), heard.renamed & (strangers.keys() - places.servers), strangers)
     split = replace(places, far_ends=far_ends(expected, places.lanes | written(expected, places.servers)))
     verdicts = hold(judged, bound, split, share=share, one_fabric=one_fabric, lldp=True)
-    if suspect.hardly_mapped(len(unmapped), len(unmapped) + len(judged)):
+    if suspect.hardly_named(len(verdicts.doubts), len(judged)):
+        why = suspect.misnamed_words(verdicts.matched, len(judged), called(verdicts.doubts))
+        verdicts = replace(verdicts, faults=(), suspect=why, misnamed=True)
+    elif suspect.hardly_mapped(len(unmapped), len(unmapped) + len(judged)):
         why = suspect.unmapped_words(sorted(unmapped), len(unmapped) + len(judged))
         verdicts = replace(verdicts, faults=(), suspect=why)
     strange = heard.disputed - {doubt.seen for doubt in doubts}
@@ -104,7 +115,7 @@ def compare(  # noqa: PLR0913  what every judge takes
         unbound=unbound,
         beside=left.beside,
         uplinks=left.uplinks,
-        doubts=tuple(doubts),
+        doubts=(*verdicts.doubts, *doubts),
         silent=tuple(sorted(silent)),
         unmapped=tuple(sorted(unmapped)),
         shifted=tuple(sorted(heard.unclear)),
@@ -135,40 +146,46 @@ def mute(
     )
 
 
-def listen(captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port]) -> BelievedLinks:
-    """Return what the captures tell together."""
-    it = tellings(captures, known, designed, macs)
+def listen(
+    captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port], *, prove: bool = False
+) -> BelievedLinks:
+    """Return what the captures tell together. `prove` is `tellings`'."""
+    it = tellings(captures, known, designed, macs, prove=prove)
     told = it.links
     both = {each for each in told.values() if told.get(each.a) == told.get(each.b)}
     taken = {port for each in both for port in each}
     single = set(told.values()) - both
     claims = Counter(port for each in single for port in each)
     believed = {each for each in single if not any(port in taken or claims[port] > 1 for port in each)}
-    return BelievedLinks(
-        frozenset(both | believed), frozenset(single - believed), it.unmapped, it.hearing, it.unclear
-    )
+    return BelievedLinks(frozenset(both | believed), frozenset(single - believed), *it[1:])
 
 
 class Tellings(NamedTuple):
-    """The one link that each port tells of, and `unmapped`, `hearing` and `unclear` of `BelievedLinks`."""
+    """The one link that each port tells of, and the last four fields of `BelievedLinks`."""
 
     links: Mapping[Port, Link]
     unmapped: frozenset[Port]
     hearing: frozenset[Port]
     unclear: frozenset[str]
+    renamed: frozenset[str]
 
 
-def tellings(captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port]) -> Tellings:
+def tellings(
+    captures: Captures, known: Names, designed: Iterable[Link], macs: Mapping[str, Port], *, prove: bool = False
+) -> Tellings:
     """Return what each port tells alone. Of several systems at a port the designed one counts, else none does.
 
-    Ports of devices whose names may mean other ones (`misread`) tell nothing.
+    Ports of devices whose names may mean other ones (`misread`) tell nothing. With `prove` that is so wherever more
+    cables are wrong than right by such names (`unproven`), and a device that the design does not know may be one of
+    it that is heard nowhere: for a design and captures of people who may spell names otherwise. Without it the
+    design's names are known to be the devices' own.
     """
     every = tuple(designed)
     mine = {port: each for each in every for port in each}
-    heard = {device: tuple(neighbours) for device, neighbours in captures.items()}
-    ports = ToldPorts(known, own(macs, heard), panels(heard, known, mine), mine, shared(every))
-    rows = _sure([row for device, neighbours in heard.items() for row in _rows(device, neighbours, ports)], ports)
-    unclear = _unclear(rows, mine, known)
+    ports, rows = read(captures, known, every, macs)
+    rows = _sure(rows, ports)
+    split = {port.device for port in ports.lanes}  # these are heard at lanes, which the design does not name
+    unclear = _unclear(rows, mine, known, split if prove else known.spoken)
     links: dict[Port, set[Link]] = defaultdict(set)
     unmapped = _between_unclear(rows, every, unclear, known) if unclear else set[Port]()
     for each in rows:
@@ -178,11 +195,27 @@ def tellings(captures: Captures, known: Names, designed: Iterable[Link], macs: M
             links[near].add(link(near, far))
         else:
             unmapped.update(port for port in (near, far) if port)
-    told = {near: one for near, each in links.items() if (one := _one(each, mine.get(near)))}
-    return Tellings(told, frozenset(unmapped), frozenset(links), unclear)
+    told = {
+        near: one
+        for near, each in links.items()
+        if (one := _one(each, mine.get(near))) and (near not in unmapped or one == mine.get(near))
+    }
+    both = (Heard(each.device, each.near, _there(each, known), each.far) for each in rows if prove)
+    odd = renamed(both, mine, known.spoken)
+    return Tellings(told, frozenset(unmapped), frozenset(links), unclear, odd)
 
 
-class _Row(NamedTuple):
+def read(
+    captures: Captures, known: Names, designed: Collection[Link], macs: Mapping[str, Port]
+) -> tuple[ToldPorts, list["Row"]]:
+    """Return what captures tell row by row, and what their ports are called."""
+    mine = {port: each for each in designed for port in each}
+    heard = {device: tuple(neighbours) for device, neighbours in captures.items()}
+    ports = ToldPorts(known, own(macs, heard), panels(heard, known, mine), mine, shared(designed))
+    return ports, [row for device, neighbours in heard.items() for row in _rows(device, neighbours, ports)]
+
+
+class Row(NamedTuple):
     """What a device hears at a port: both ends as the design calls them; None where nobody can tell which port.
 
     `device` is the one that hears, `identified` whether the far port's address tells which it is.
@@ -195,7 +228,7 @@ class _Row(NamedTuple):
     identified: bool
 
 
-def _rows(device: str, neighbours: Iterable[Neighbour], ports: ToldPorts) -> Iterator[_Row]:
+def _rows(device: str, neighbours: Iterable[Neighbour], ports: ToldPorts) -> Iterator[Row]:
     """Yield the neighbours of a device that say who they are, and that a cable leads to.
 
     Identity first: an address that the source of truth knows says more than a name that somebody typed.
@@ -207,10 +240,10 @@ def _rows(device: str, neighbours: Iterable[Neighbour], ports: ToldPorts) -> Ite
             near = ports.named(device, (each.interface,))
             far = identified or ports.named(each.system, names_of(each), near)
             near = near or (ports.named(device, (each.interface,), far) if far else None)
-            yield _Row(here, near, far, each, identified is not None)
+            yield Row(here, near, far, each, identified is not None)
 
 
-def _sure(rows: Iterable[_Row], ports: ToldPorts) -> list[_Row]:
+def _sure(rows: Iterable[Row], ports: ToldPorts) -> list[Row]:
     """Return rows without ports that just a number tells, where most such numbers of the device are other ports.
 
     One that fits there may be a cable one port too far, of a device that counts by another rule.
@@ -240,8 +273,13 @@ def _sure(rows: Iterable[_Row], ports: ToldPorts) -> list[_Row]:
     return found
 
 
-def _unclear(rows: Collection[_Row], designed: Mapping[Port, Link], known: Names) -> frozenset[str]:
-    """Return the devices whose names of ports may mean other ones than they were read as."""
+def _unclear(
+    rows: Collection[Row], designed: Mapping[Port, Link], known: Names, trusted: Collection[str]
+) -> frozenset[str]:
+    """Return the devices whose names of ports may mean other ones than they were read as.
+
+    The `trusted` ones need no cable that is right.
+    """
     odd: set[str] = set()
     for here, near, far, _, identified in rows:
         if near and far and far not in designed.get(near, ()):
@@ -250,8 +288,9 @@ def _unclear(rows: Collection[_Row], designed: Mapping[Port, Link], known: Names
     if not odd:
         return frozenset()
     cables: dict[str, set[HeardCable]] = {device: set() for device in odd}
-    for here, near, far, heard, identified in rows:
-        there = far.device if far else device_of(heard.system, known)[0]
+    for each in rows:
+        here, near, far, heard, identified = each
+        there = _there(each, known)
         if here in odd:
             cables[here].add(HeardCable(heard.interface, _name(near), there, _goal(far, here, designed)))
         names = names_of(heard) if there in odd and not identified else ()
@@ -262,11 +301,15 @@ def _unclear(rows: Collection[_Row], designed: Mapping[Port, Link], known: Names
     for port, (a, b) in designed.items():
         if port.device in leads:
             leads[port.device][(b if port == a else a).device].add(port.interface)
-    return frozenset(device for device, mine in leads.items() if misread(cables[device], mine))
+    return frozenset(
+        device
+        for device, mine in leads.items()
+        if misread(cables[device], mine) or (device not in trusted and unproven(cables[device], mine))
+    )
 
 
 def _between_unclear(
-    rows: Iterable[_Row], designed: Iterable[Link], unclear: Collection[str], known: Names
+    rows: Iterable[Row], designed: Iterable[Link], unclear: Collection[str], known: Names
 ) -> set[Port]:
     """Return the designed ports between two such devices that hear each other: of both, nobody can tell which."""
     pairs = {
@@ -275,6 +318,10 @@ def _between_unclear(
         if each.device in unclear and (there := device_of(each.heard.system, known)[0]) in unclear
     }
     return {port for each in designed if frozenset((each.a.device, each.b.device)) in pairs for port in each}
+
+
+def _there(row: Row, known: Names) -> str:
+    return row.far.device if row.far else device_of(row.heard.system, known)[0]
 
 
 def _name(port: Port | None) -> str:

@@ -67,6 +67,32 @@ def misread(cables: Collection[HeardCable], leads: Mapping[str, AbstractSet[str]
     )
 
 
+def unproven(cables: Iterable[HeardCable], leads: Mapping[str, AbstractSet[str]]) -> bool:
+    """Whether by a device's names of some kind more cables are wrong than are right for sure.
+
+    Nobody can tell then whether names or cables differ: one cable in the next port is as designed by names that begin
+    with another number. Cables that just took each other's ports are wrong by any names.
+    """
+    by_kind: dict[str, list[HeardCable]] = defaultdict(list)
+    for each in cables:
+        if each.far in leads and (each.read or not each.name.isdecimal()):  # a number alone may be an index
+            by_kind[kind(each.name)].append(each)
+    return any(_unproven(mine, leads) for mine in by_kind.values())
+
+
+def _unproven(cables: Collection[HeardCable], leads: Mapping[str, AbstractSet[str]]) -> bool:
+    wrong = sum(not _is_right(each, leads) for each in cables)
+    goals = [_goal(each, leads) for each in cables]
+    sure = sum(each.read == goal for each, goal in zip(cables, goals, strict=True))
+    return wrong > sure and {each.read for each in cables} != {*goals}
+
+
+def _goal(cable: HeardCable, leads: Mapping[str, AbstractSet[str]]) -> str | None:
+    """Return the port into which a cable is designed to be plugged; None where it may be one of several."""
+    ports = {cable.goal} if cable.goal else leads[cable.far]
+    return next(iter(ports)) if len(ports) == 1 else None
+
+
 def _is_right(cable: HeardCable, leads: Mapping[str, AbstractSet[str]]) -> bool:
     return cable.read in leads[cable.far] and cable.goal in {"", cable.read}
 
@@ -80,7 +106,7 @@ def _misread(
     """
     alone = {each.name: each.read for each in cables}
     known = [each for each in cables if each.far in leads]
-    for reading, fewest, suggested in _readings(alone, designed) if known else ():
+    for reading, fewest, suggested in readings(alone, designed) if known else ():
         if sum(reading.get(each.name) in leads[each.far] for each in known) <= HALF * len(known):
             continue  # it explains a few cables by chance
         for fits, mine, every in (_bundles(known, leads, reading, alone), _ports(known, reading, alone)):
@@ -119,7 +145,7 @@ def _ports(cables: Collection[HeardCable], reading: Reading, alone: Reading) -> 
     return fits, mine, len(known)
 
 
-def _readings(alone: Reading, designed: Collection[str]) -> Iterator[tuple[Reading, int, bool]]:
+def readings(alone: Reading, designed: Collection[str]) -> Iterator[tuple[Reading, int, bool]]:
     """Yield each other reading of names, with the fewest cables that it takes, and whether names suggest it.
 
     Names do not suggest one number more or less: that may be a plug in the next port.

@@ -122,12 +122,12 @@ def propose(
         chosen = _learned(it, same)
     rules = _rules(it, chosen)
     while wrong := [rule for rule in rules if rule.sort is Sort.DEVICES and not _fits(rule)]:
-        untold += map(_misfit, wrong)  # what was learned by these is no more than they are
+        untold += map(misfit, wrong)  # what was learned by these is no more than they are
         kinds_left = {kind for kind in members if kind not in {rule.kind for rule in wrong}}
         chosen = _learned(it, {name: each for name, each in chosen.aliases.items() if kinds[each] in kinds_left})
         rules = _rules(it, chosen)
     kept = tuple(rule for rule in rules if _fits(rule))
-    untold += [_misfit(rule) for rule in rules if rule not in kept]
+    untold += [misfit(rule) for rule in rules if rule not in kept]
     return Proposal(kept, (*untold, *chosen.untold), before, len(it.matched(*_of(it, kept))), len(it.designed))
 
 
@@ -226,7 +226,8 @@ def _tied(best: Sequence[_Learned]) -> str:
     return f"{name!r} may be {means}: both fit the cables alike"
 
 
-def _misfit(rule: Rule) -> str:
+def misfit(rule: Rule) -> str:
+    """Say of a rule by which too few cables are as designed."""
     what = f"{rule.devices}: the {rule.sort} would be {rule.rows[0].name or rule.rows[0].adapter!r} and so on"
     return f"{what}, and {rule.links} of {rule.cables} cables would be as designed"
 

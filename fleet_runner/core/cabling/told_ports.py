@@ -3,7 +3,8 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 from fleet_runner.core.cabling.lanes import is_lane
 from fleet_runner.core.cabling.links import Link, Port
@@ -53,7 +54,8 @@ def own(macs: Mapping[str, Port], heard: Mapping[str, Iterable[Neighbour]]) -> M
 class ToldPorts:
     """What ports are called: in the design, by address, and by number on the fronts of SONiC's switches.
 
-    `designed` gives each designed port its link; `lanes` are those that are broken out to several.
+    `designed` gives each designed port its link; `lanes` are those that are broken out to several. `asked` keeps the
+    names of the ports of devices that were asked for: devices of a kind have the same.
     """
 
     known: Names
@@ -61,6 +63,7 @@ class ToldPorts:
     panels: Mapping[str, Mapping[int, Port]]
     designed: Mapping[Port, Link]
     lanes: frozenset[Port]
+    asked: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
     def named(self, device: str, names: Iterable[str], near: Port | None = None) -> Port | None:
         """Return a port by what its device and others call it, the likeliest first; None if nobody can tell which.
@@ -74,7 +77,9 @@ class ToldPorts:
         for each in told:
             if each in spoken:
                 return spoken[each]
-        designed = {port.interface for port in spoken.values() if port.interface in spoken}
+        if name not in self.asked:
+            self.asked[name] = frozenset(port.interface for port in spoken.values() if port.interface in spoken)
+        designed = self.asked[name]
         wanted = self.designed.get(near, ()) if near else ()
         found = [self._otherwise(name, each, designed, wanted) for each in told]
         port = next((each for each in found if each and each.interface in designed), None)
@@ -93,8 +98,8 @@ class ToldPorts:
         port = self.known.spoken[device].get(str(int(plain[1])) if plain else first_lane(told))
         return None if port in self.lanes and not plain else port
 
-    def _otherwise(self, device: str, told: str, designed: Collection[str], wanted: Collection[Port]) -> Port | None:
-        number = panel_number(told, designed)
+    def _otherwise(self, device: str, told: str, designed: frozenset[str], wanted: Collection[Port]) -> Port | None:
+        number = _panel_number(told, designed)
         if number is not None:
             return self.panels.get(device, {}).get(number)
         port = self._by_number(device, told)
@@ -102,8 +107,12 @@ class ToldPorts:
             return port
         if self.lanes and any(Port(device, name) in self.lanes and is_lane(told, name) for name in designed):
             return Port(device, told)
-        found = respelled(told, designed)
+        found = _respelled(told, designed)
         return None if found is None else Port(device, found or told)
+
+
+_panel_number = lru_cache(maxsize=65_536)(panel_number)
+_respelled = lru_cache(maxsize=65_536)(respelled)
 
 
 def panels(

@@ -87,6 +87,18 @@ def test_a_swap_is_one_fault_from_both_ends_and_from_one(files: Path, typed: Typ
     assert (found["matched"], found["designed"], found["silent"]) == (1, 3, [])
 
 
+def test_one_cable_of_a_switch_in_another_port_is_not_told_to_be_moved(files: Path, typed: Type) -> None:
+    """The switch may count its ports otherwise than the design: no other cable of it is heard."""
+    heard(files / "lldp", [(A[0], B[1])])
+    said = checked(typed)
+    assert said.code == 3
+    words = " ".join(said.out.split())
+    assert "the ports of tor-1 are called otherwise than in the design, or its cables are plugged wrong" in words
+    assert "leaf-01,IB1/1/1,1" in words
+    (files / "names.csv").write_text("device,interface,adapter\ntor-1,swp1,swp2\n", encoding="utf-8")
+    assert "1 of 3 designed links are there; no fault" in checked(typed, "--names", "names.csv").out
+
+
 def test_the_answer_is_text_csv_and_a_picture_as_for_a_fabric(files: Path, typed: Type) -> None:
     heard(files / "lldp", CROSSED)
     said = checked(typed, "--svg", "fault.svg")
@@ -118,13 +130,46 @@ def test_a_device_that_hears_nobody_is_a_capture_like_any_other(files: Path, typ
 
 def test_a_device_that_the_design_does_not_know_is_reported_and_its_links_judged(files: Path, typed: Type) -> None:
     stranger: Cable = (("storage-9", "eth4"), A[1])
-    heard(files / "lldp", [B, C, stranger])
+    heard(files / "lldp", [B, C, stranger, (("gpu-01", "eth1"), ("tor-1", "swp9"))])
     said = checked(typed)
     assert said.code == 1
     assert "No Ethernet cable of storage-9 is designed; what its capture says is judged by names." in " ".join(
         said.err.split()
     )
     assert "The design does not know storage-9" in said.words
+
+
+def test_an_unknown_neighbour_in_place_of_one_that_is_heard_nowhere_is_no_fault(files: Path, typed: Type) -> None:
+    """It may be that one by another name, and a names file says so; of most neighbours it is one sentence."""
+    called: Cable = (("node1", "eth0"), A[1])
+    heard(files / "lldp", [called, B, C])
+    said = checked(typed)
+    assert said.code == 3
+    assert "unknown expected gpu-01 eth0 to tor-1 swp1, observed node1 eth0 to tor-1 swp1" in said.words
+    assert "2 of 3 designed links are there; no fault" in said.words
+    told = " ".join(said.err.split())
+    assert "1 neighbour has a name that the design does not know, the first: node1, where gpu-01 belongs." in told
+    assert "a CSV such as: device,name / gpu-01,node1; fleet-runner cabling names proposes such names." in told
+    (files / "names.csv").write_text("device,name\ngpu-01,node1\n", encoding="utf-8")
+    assert checked(typed, "--names", "names.csv").code == 0
+    heard(files / "lldp", [called, (("node2", "eth0"), B[1]), C])
+    said = checked(typed)
+    assert said.code == 3
+    assert said.words.startswith("WARNING 1 of 3 designed links could be matched; the likely reason is the names of")
+    assert said.words.endswith("proposes names to give to --names.")
+
+
+def test_cables_in_each_others_ports_of_an_unknown_neighbour_are_no_fault(files: Path, typed: Type) -> None:
+    """It is gpu-01 by another name, or not: who knows which of two plans is right."""
+    more: list[Cable] = [((f"gpu-0{at}", "eth0"), ("tor-1", f"swp{at}")) for at in range(4, 7)]
+    rows = "".join(",".join((*a, *b)) + "\n" for a, b in [*CABLES, *more])
+    (files / "cables.csv").write_text(rows, encoding="utf-8")
+    heard(files / "lldp", [(B[0], A[1]), (("node1", "eth0"), B[1]), C, *more])
+    said = checked(typed)
+    assert said.code == 3
+    assert "4 of 6 designed links are there; no fault" in said.words
+    assert "observed gpu-02 eth0 to tor-1 swp1" in said.words
+    assert "device,name" not in said.err
 
 
 def test_names_of_files_and_systems_are_bound_as_anywhere(files: Path, typed: Type) -> None:

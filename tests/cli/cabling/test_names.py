@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.cabling.fabric_forms import eos
 from tests.cli.conftest import Type
 from tests.core.cabling.discoveries import plain
 from tests.core.cabling.fabrics import rails
@@ -67,13 +68,40 @@ def test_what_cannot_be_told_is_said_and_no_file_is_written(folder: Path, typed:
     assert not (folder / "names.csv").exists()
 
 
-def test_a_capture_of_lldp_and_a_file_that_cannot_be_written_are_refused(folder: Path, typed: Type) -> None:
+def test_a_file_that_cannot_be_written_is_refused(folder: Path, typed: Type) -> None:
+    assert folder.is_dir()
     said = typed("cabling", "names", *FILES, "-o", "no/such/names.csv")
     assert said.code == 2
     assert "no/such/names.csv: No such file or directory; name a file that can be written" in " ".join(
         said.err.split()
     )
-    (folder / "gpu-01.json").write_text('{"lldp": {"interface": []}}', encoding="utf-8")
-    refused = typed("cabling", "names", "--expected", "cables.csv", "--observed", "gpu-01.json")
-    assert refused.code == 2
-    assert "LLDP has names already" in " ".join(refused.err.split())
+
+
+def lldp(cables: list[tuple[str, str, str]]) -> str:
+    """Return what a switch hears, as EOS prints it: its port, the neighbour, and that one's port."""
+    return eos([(near, far, port, "") for near, far, port in cables])
+
+
+def test_names_are_proposed_for_what_devices_hear_over_lldp(tmp_path: Path, typed: Type) -> None:
+    """The design counts fronts, the leaf counts lanes; neighbours are called node1, node2 and so on."""
+    rows = [f"gpu-{at:02d},eth0,leaf-1,Ethernet{at}" for at in range(1, 5)]
+    (tmp_path / "cables.csv").write_text("\n".join(rows), encoding="utf-8")
+    (tmp_path / "lldp").mkdir()
+    heard = [(f"Ethernet{4 * at - 4}", f"node{at}", "enp26s0np0") for at in range(1, 5)]
+    (tmp_path / "lldp" / "leaf-1.json").write_text(lldp(heard), encoding="utf-8")
+    files = ("--expected", "cables.csv", "--observed", "lldp")
+    before = typed("cabling", "check", *files)
+    assert before.code == 3
+    said = typed("cabling", "names", *files, "-o", "names.csv")
+    assert (said.code, said.out) == (0, "")
+    assert "0 of 4 designed links are there without these names, 4 with them" in " ".join(said.err.split())
+    sheet = (tmp_path / "names.csv").read_text(encoding="utf-8")
+    assert "\ngpu-01,,,,node1\n" in sheet
+    assert "\ngpu-0*,eth0,enp26s0np0,,\n" in sheet
+    assert "# switch ports of leaf-1: 4 of 4 cables are as designed by these names\n" in sheet
+    assert "\nleaf-1,Ethernet2,Ethernet4,,\n" in sheet
+    after = typed("cabling", "check", *files, "--names", "names.csv")
+    assert (after.code, after.out) == (0, "4 of 4 designed links are there; no fault\n")
+    crossed = [(near, f"node{at}", "enp26s0np0") for at, (near, _, _) in zip((2, 1, 3, 4), heard, strict=True)]
+    (tmp_path / "lldp" / "leaf-1.json").write_text(lldp(crossed), encoding="utf-8")
+    assert "fault 1: swap" in typed("cabling", "check", *files, "--names", "names.csv").out

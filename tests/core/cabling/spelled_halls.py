@@ -32,6 +32,7 @@ SPOKEN: dict[str, Spelling] = {
     "Junos": lambda number: f"et-0/0/{number - 1}",
     "IOS XR": lambda number: f"FourHundredGigE0/0/0/{number - 1}",
     "OS10": lambda number: f"ethernet1/1/{number}",
+    "OS10, halves of a cage": lambda number: "ethernet1/1/{}:{}".format(*half(number)),
     "SR Linux": lambda number: f"ethernet-1/{number}",
     "SR OS": lambda number: f"1/1/c{number}/1",
 }
@@ -84,12 +85,24 @@ class Drawn(NamedTuple):
         """Return a link as the design writes it."""
         return link(*(Port(port.device, self._name(port, WRITTEN, self.written)) for port in joined))
 
-    def heard(self, silent: Iterable[str] = ()) -> dict[str, Heard]:
-        """Return what each switch that is not silent hears, each in its own words."""
-        found: dict[str, Heard] = {name: [] for name in self.spoken if name not in silent}
-        for each in self.plugged:
+    def heard(self) -> dict[str, Heard]:
+        """Return what each switch hears, each in its own words."""
+        return self._heard(self.spoken, self.plugged)
+
+    def heard_in_part(self, seed: int) -> dict[str, Heard]:
+        """Return what some devices hear, switches and servers, of the cables that are up."""
+        chance = Random(seed)
+        devices = sorted({port.device for each in self.designed for port in each})
+        share, up = chance.choice((0.15, 0.3, 0.6, 0.9)), chance.choice((0.3, 0.7, 1.0))
+        asked = [name for name in devices if chance.random() < share]
+        found = self._heard(asked, [each for each in self.plugged if chance.random() < up])
+        return {name: rows for name, rows in found.items() if rows}
+
+    def _heard(self, devices: Iterable[str], links: Iterable[Link]) -> dict[str, Heard]:
+        found: dict[str, Heard] = {name: [] for name in devices}
+        for each in links:
             for near, far in (each, each[::-1]):
-                if near.device in found and far.device not in silent:
+                if near.device in found:
                     name, there = (self._name(port, SPOKEN, self.spoken) for port in (near, far))
                     found[near.device].append((name, far.device, there, ""))
         return found

@@ -6,7 +6,7 @@ from fleet_runner.core.cabling.ethernet import judge
 from fleet_runner.core.cabling.explain import Kind, Places
 from fleet_runner.core.cabling.judge import Verdicts
 from fleet_runner.core.cabling.links import Port, link
-from fleet_runner.core.cabling.misread import HeardCable, misread
+from fleet_runner.core.cabling.misread import HeardCable, misread, unproven
 from fleet_runner.core.cabling.names import names
 from fleet_runner.core.checks.parsers.lldp import Neighbour
 
@@ -102,6 +102,47 @@ def test_names_of_another_kind_are_left_alone() -> None:
     assert not misread({HeardCable("swp4", "swp4", "far-1", "Port 1")}, {"far-1": {"Port 1"}})
     assert not misread({HeardCable("lan", "lan", "far-1", "wan")}, {"far-1": {"wan", "lan2"}})
     assert not misread({HeardCable("lan", "lan", "far-1", "wan")}, {"far-1": {"wan"}, "far-2": {"lan"}})
+
+
+def cables_of(pairs: Pairs, far: str = "") -> tuple[set[HeardCable], dict[str, set[str]]]:
+    """Return cables, each to a device of its own, or all `far`, and what leads where."""
+    ends = {goal: far or f"far-{goal}" for goal in pairs.values()}
+    leads: dict[str, set[str]] = {}
+    for goal, device in ends.items():
+        leads.setdefault(device, set()).add(goal)
+    return {HeardCable(name, name, ends[goal], goal) for name, goal in pairs.items()}, leads
+
+
+def test_one_cable_of_a_device_in_another_port_proves_nothing() -> None:
+    assert unproven(*cables_of({"et-0/0/4": "et-0/0/5"}))
+    assert unproven(*cables_of({"et-0/0/4": "Eth1/3/1", "et-0/0/5": "Eth1/3/2"}))
+    assert not unproven(*cables_of({"et-0/0/5": "et-0/0/5"}))
+
+
+def test_cables_that_are_right_prove_the_names_of_their_kind() -> None:
+    moved = {"et-0/0/4": "et-0/0/5"}
+    assert not unproven(*cables_of(moved | row("et-0/0/", [6], [6])))
+    assert unproven(*cables_of(moved | {"mgmt1": "mgmt1"}))
+    assert unproven(*cables_of(row("et-0/0/", [1, 3, 6], [2, 4, 6])))
+    assert not unproven(*cables_of(row("et-0/0/", [1, 3, 6, 7], [2, 4, 6, 7])))
+
+
+def test_cables_in_each_others_ports_are_wrong_by_any_names() -> None:
+    assert not unproven(*cables_of(row("swp", [1, 2], [2, 1])))
+    assert not unproven(*cables_of(row("swp", [1, 2, 3], [2, 3, 1])))
+
+
+def test_a_cable_of_a_bundle_proves_nothing_where_its_other_end_tells_no_port() -> None:
+    bundle = {HeardCable(f"swp{at}", f"swp{at}", "spine-1", "") for at in (1, 2)}
+    leads = {"spine-1": {"swp1", "swp2"}, "far-1": {"swp4"}}
+    assert not unproven(bundle, leads)
+    assert unproven({*bundle, HeardCable("swp3", "swp3", "far-1", "swp4")}, leads)
+
+
+def test_an_index_that_was_read_as_no_port_proves_nothing() -> None:
+    assert not unproven([HeardCable("588", "", "far-1", "et-0/0/1")], {"far-1": {"et-0/0/1"}})
+    assert not unproven([HeardCable("swp1", "swp1", "far-2", "")], {"far-1": {"swp2"}})
+    assert not misread([HeardCable("588", "", "far-1", "et-0/0/1")], {"far-1": {"et-0/0/1"}})
 
 
 def test_hostile_names_are_read_in_a_moment() -> None:
