@@ -8,7 +8,7 @@ Firmware and burn-in take SHORTER of their usual time: what the runner adds is t
 in production are swept once a day.
 
 Nothing limits how many nodes are worked on at once but the plays that may run: whatever nodes wait for is the
-runner's, but for technicians, who certify each after some hours.
+runner's, but for technicians, who certify each within two hours.
 """
 
 import argparse
@@ -21,6 +21,7 @@ from math import ceil, inf
 from pathlib import Path
 from random import Random
 
+from sqlalchemy import create_engine, text
 from tick import Idle
 
 from fleet_runner.adapters.plays.engine import Batch, BatchState, Look
@@ -28,9 +29,9 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.budgets.modes import Mode, Scope, Setting
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.inventory.records import Device, Fleet
-from fleet_runner.core.lifecycle.runs import IntentKind, Node
+from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.spool import Decoded, Ended, Judged, PlayEnd, encode
-from fleet_runner.core.lifecycle.states import Stage, State
+from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.core.reliability.bring_up import words
 from fleet_runner.core.reliability.bring_up.way import Wait
 from fleet_runner.core.reliability.report.rows import Span
@@ -52,6 +53,9 @@ OWN = {
 """What machines need for a stage by themselves, from and to."""
 
 SHORTER = {Stage.FIRMWARE: 0.2, Stage.BURN_IN: 0.05}
+
+COMING = text("SELECT count(*), min(wake_at) FROM nodes WHERE state <> 'production'")
+ONBOARD = text("SELECT name FROM nodes WHERE state = 'onboard'")
 
 CHECK = {Stage.SURVEY: "machine_power", Stage.PROVISION: "network_boot", Stage.VERIFY: "cabling_infiniband",
          Stage.FIRMWARE: "firmware_versions", Stage.BURN_IN: "cpu_stress"}  # fmt: skip
@@ -112,15 +116,22 @@ class Machines(Idle):
         return (at, encode(Judged(name, at, result))), (at, encode(Ended(name, at, PlayEnd.OK)))
 
 
-def certify(store: Store, nodes: Iterable[Node], dice: Random, due: dict[str, float], now: float) -> float:
-    """Have technicians certify nodes some hours after these came to them; return when they do so next."""
-    for node in nodes:
-        if node.state is State.ONBOARD and node.name not in due:
-            due[node.name] = now + dice.lognormvariate(0.5, 0.7) * HOUR
-    for name in [name for name, at in due.items() if 0.0 < at <= now]:
-        store.leave_intent(name, IntentKind.CERTIFY, "technician", now=now)
-        due[name] = -1.0
-    return min((at for at in due.values() if at > 0.0), default=inf)
+@dataclass(slots=True)
+class Technicians:
+    """They certify each node within two hours after it came to them."""
+
+    store: Store
+    dice: Random
+    due: dict[str, float] = field(default_factory=dict[str, float])
+
+    def look(self, names: Iterable[str], now: float) -> float:
+        """Certify what is due of the nodes that wait for it; return when they do so next."""
+        for name in names:
+            self.due.setdefault(name, now + self.dice.uniform(0, 2) * HOUR)
+        for name in [name for name, at in self.due.items() if at <= now]:
+            self.store.leave_intent(name, IntentKind.CERTIFY, "technician", now=now)
+            self.due[name] = inf
+        return min(self.due.values(), default=inf)
 
 
 def main() -> None:
@@ -137,20 +148,21 @@ def main() -> None:
             state_dir=Path(folder), batches_at_once=asked.batches_at_once, provision_per_hour=10**6,
             firmware_at_once=10**6, firmware_at_once_rack=10**6, passive_schedule="every 24h",
         )  # fmt: skip
-        machines, dice, due = Machines(Random(1), settings.firmware_visit_seconds), Random(2), dict[str, float]()
-        with Store.create(settings.store_url) as store:
+        machines = Machines(Random(1), settings.firmware_visit_seconds)
+        with Store.create(settings.store_url) as store, create_engine(settings.store_url).connect() as looking:
             store.set_mode(Setting(Scope.FLEET, "", None, Mode.ACT, START, "bench"))
-            world = TickContext(settings, store, lambda: fleet, machines)
+            world, people = TickContext(settings, store, lambda: fleet, machines), Technicians(store, Random(2))
             began = time.process_time()
             while True:
                 before = time.process_time()
                 tick(world, machines.now)
                 machines.now += settings.tick_seconds + time.process_time() - before
-                nodes = store.nodes()
-                if all(node.state is State.PRODUCTION for node in nodes):
+                coming, wakes = looking.execute(COMING).one()
+                if not coming:
                     break
-                certified = certify(store, nodes, dice, due, machines.now)
-                soon = min(machines.next(), certified, *(node.wake_at for node in nodes))
+                certified = people.look(looking.execute(ONBOARD).scalars(), machines.now)
+                looking.rollback()  # to see what is written next
+                soon = min(machines.next(), certified, wakes)
                 if soon > machines.now:  # the ticks before that have nothing to do
                     machines.now += ceil((soon - machines.now) / settings.tick_seconds) * settings.tick_seconds
             cpu = time.process_time() - began
