@@ -69,7 +69,7 @@ def test_states_gains_and_the_critical_path_are_counted_over_all_nodes() -> None
 def test_devices_that_took_as_long_as_all_others_gain_nothing() -> None:
     """No runner makes them faster."""
     wanted = {node: (up(node, Stay(State.VERIFY, 0.0, 9.0)), True) for node in ("a", "b")}
-    assert not ways(wanted, dict.fromkeys(wanted, [Try(0.0, 9.0, Outcome.PASSED)]), (), 9.0).gains
+    assert not ways(wanted, {node: [Try(0.0, 9.0, Outcome.PASSED)] for node in wanted}, (), 9.0).gains
 
 
 def test_each_cause_has_one_sentence_with_what_would_shorten_it() -> None:
@@ -81,8 +81,8 @@ def test_each_cause_has_one_sentence_with_what_would_shorten_it() -> None:
             " cabled: fleet-runner certify NODE."
         ),
         (
-            "0.2 h: 1 node took longer in verify than the median of 100 s; look at the slow ones, and at what was done"
-            " twice."
+            "0.2 h: 1 node took longer in verify than the median of 100 s; look at the slow ones,"
+            " and at what was done twice."
         ),
     ]
     other = words.shorter(Gain(Wait.PERSON, State.REGISTERED, HOUR, 1, HOUR))
