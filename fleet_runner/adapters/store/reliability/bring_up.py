@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, or_, select
+from sqlalchemy import Connection, Row, func, null, or_, select, union_all
 
 from fleet_runner.adapters.store.boot.boots import chunked
 from fleet_runner.adapters.store.engine.database import Database
@@ -58,16 +58,24 @@ def _begun(connection: Connection, span: Span, end: float) -> Iterable[Story]:
 
 
 def _tries(connection: Connection, names: Sequence[str], since: float, end: float) -> dict[str, list[Try]]:
-    """Return the runs of nodes; of looks at tests that go on, one after the other, the first."""
-    columns = (runs.c.node, runs.c.opened_at, runs.c.ended_at, runs.c.outcome, runs.c.play_ended_at, runs.c.id)
-    before = func.lag(runs.c.outcome).over(partition_by=runs.c.node, order_by=(runs.c.opened_at, runs.c.id))
+    """Return the runs of nodes; of looks at tests that go on, one after the other in the same stay, the first."""
+    told_of = (runs.c.ended_at, runs.c.outcome, runs.c.play_ended_at, runs.c.id)
     mine = runs.c.node.in_(names), runs.c.opened_at >= since, runs.c.opened_at < end, runs.c.fence > BY_HAND
-    every = select(*columns, before.label("before")).where(*mine).subquery()
+    ran = select(runs.c.node, runs.c.opened_at, *told_of).where(*mine)
+    none = (null().label(column.name) for column in told_of)
+    moved = select(journal.c.node, journal.c.at.label("opened_at"), *none).where(
+        journal.c.node.in_(names), journal.c.kind == "transition", journal.c.at >= since, journal.c.at < end
+    )
+    both = union_all(ran, moved).subquery()
+    ordered = (both.c.opened_at, both.c.id.is_not(None), both.c.id)  # a move is before the run that follows it
+    before = func.lag(both.c.outcome).over(partition_by=both.c.node, order_by=ordered)
+    every = select(both, before.label("before")).subquery()
     working = Outcome.WORKING.value
     first = or_(every.c.outcome.is_distinct_from(working), every.c.before.is_distinct_from(working))
-    query = select(every).where(first).order_by(every.c.node, every.c.opened_at, every.c.id)
+    query = select(every).where(every.c.id.is_not(None), first)
+    query = query.order_by(every.c.node, every.c.opened_at, every.c.id)
     rows = groupby(connection.execute(query), key=lambda row: row.node)
-    return {node: [_try(row) for row in mine] for node, mine in rows}
+    return {node: [_try(row) for row in each] for node, each in rows}
 
 
 def _try(row: Row[Any]) -> Try:

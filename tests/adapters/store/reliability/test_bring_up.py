@@ -47,6 +47,28 @@ def test_ways_are_told_from_moves_runs_and_holds(store: Store) -> None:
     assert (coming.done, coming.parts[-1]) == (False, Part(State.ONBOARD, Wait.PERSON, 2 * HOUR, 3 * HOUR))
 
 
+def test_tests_that_are_begun_again_are_told_of_again(store: Store) -> None:
+    """The first look of a new stay follows a look of the stay before, and is kept all the same."""
+    store.register([device("gpu-01")], 0.0)
+    again = (
+        *WAY[:3],
+        (12.0, "burn_in", "failed", "triage"),
+        (13.0, "triage", "repaired", "burn_in"),
+        (29.0, "burn_in", "passed", "production"),
+    )
+    looks = [row for row in ran() if row["stage"] == "burn_in"]
+    with store._database.write() as connection:
+        connection.execute(insert(journal), [*map(moved, again)])
+        connection.execute(insert(runs), looks)
+    (way,) = store.bring_ups(Span(0.5 * HOUR, 40 * HOUR), 100 * HOUR).ways
+    assert way.parts[2:] == (
+        Part(State.BURN_IN, Wait.DEVICE, 5 * HOUR, 12 * HOUR),
+        Part(State.TRIAGE, Wait.PERSON, 12 * HOUR, 13 * HOUR),
+        Part(State.BURN_IN, Wait.RUNNER, 13 * HOUR, 15 * HOUR),
+        Part(State.BURN_IN, Wait.DEVICE, 15 * HOUR, 29 * HOUR),
+    )
+
+
 def moved(row: tuple[float, str, str, str]) -> dict[str, object]:
     """Return a line of the journal for a move."""
     at, state, event, to = row
