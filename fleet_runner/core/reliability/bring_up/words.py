@@ -14,9 +14,9 @@ WAITS: Mapping[Wait, str] = {
     Wait.PERSON: "a person",
     Wait.VENDOR: "the vendor",
     Wait.HOLD: "a hold or planned work",
-    Wait.BUDGET: "a slot for firmware",
+    Wait.BUDGET: "a slot for firmware or room for a play",
     Wait.RETRY: "another try",
-    Wait.RUNNER: "the runner",
+    Wait.RUNNER: "the runner or a mode",
 }
 """What each wait is called."""
 
@@ -32,7 +32,7 @@ _CURES: Mapping[Wait, str] = {
     Wait.HOLD: "release nodes that need no hold: fleet-runner release NODE",
     Wait.BUDGET: "raise firmware_at_once or firmware_at_once_rack if power and the network allow it",
     Wait.RETRY: "find out why tries give no verdict: fleet-runner node NODE",
-    Wait.RUNNER: "raise batches_at_once, or add a runner: fleet-runner queue",
+    Wait.RUNNER: "see whether a mode or room for plays held them up: fleet-runner mode, fleet-runner queue",
     Wait.DEVICE: "look at the slow ones, and at what was done twice",
 }
 
@@ -43,28 +43,41 @@ def shorter(gain: Gain) -> str:
     if gain.wait is Wait.DEVICE:
         waited = f"{nodes} took longer in {gain.state} than the median of {duration(gain.median)}"
     else:
-        waited = f"{nodes} waited in {gain.state} for {WAITS[gain.wait]}, {duration(gain.median)} each (median)"
+        each = f"{duration(gain.median)}{' each (median)' if gain.nodes > 1 else ''}"
+        waited = f"{nodes} waited in {gain.state} for {WAITS[gain.wait]}, {each}"
     cure = _PEOPLE.get(gain.state, "") if gain.wait is Wait.PERSON else _CURES[gain.wait]
     return f"{hours(gain.seconds)} h: {waited}{f'; {cure}' if cure else ''}."
 
 
 def path(way: Way) -> str:
-    """Say a way in one line."""
-    return ", ".join(f"{each.state} {duration(each.seconds)} ({WAITS[each.wait]})" for each in way.parts)
+    """Say a way in one line: each state and wait once, in the order in which they first came."""
+    spent: dict[tuple[State, Wait], float] = {}
+    for each in way.parts:
+        spent[each.state, each.wait] = spent.get((each.state, each.wait), 0.0) + each.seconds
+    return ", ".join(f"{state} {duration(seconds)} ({WAITS[wait]})" for (state, wait), seconds in spent.items())
 
 
 def summary(found: Ways) -> str:
     """Say what the time of all ways went into."""
-    whole = sum(found.waits.values())
-    if not whole:
+    if not found.ways:
         return "No node was on its way into production."
+    coming, every = sum(not each.done for each in found.ways), len(found.ways)
+    said = f"{counted(every, 'node')} on the way into production, {_arrived(every, coming)}"
+    whole = sum(found.waits.values())
     told = ", ".join(
         f"{share(seconds / whole)} for {WAITS[wait]}"
         for wait, seconds in sorted(found.waits.items(), key=lambda row: -row[1])
         if seconds
     )
-    coming = sum(not each.done for each in found.ways)
-    return f"{counted(len(found.ways), 'node')} on the way into production, {coming} of them still; time: {told}."
+    return f"{said}; time: {told}." if told else f"{said}."
+
+
+def _arrived(every: int, coming: int) -> str:
+    if not coming:
+        return "and there now" if every == 1 else "none of them still"
+    if coming == every:
+        return "still" if every == 1 else "all of them still"
+    return f"{coming:,} of them still"
 
 
 def plain(found: Ways, listed: int) -> dict[str, Any]:

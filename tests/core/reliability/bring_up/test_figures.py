@@ -86,11 +86,36 @@ def test_each_cause_has_one_sentence_with_what_would_shorten_it() -> None:
         ),
     ]
     other = words.shorter(Gain(Wait.PERSON, State.REGISTERED, HOUR, 1, HOUR))
-    assert other == "1.0 h: 1 node waited in registered for a person, 60 min each (median)."
+    assert other == "1.0 h: 1 node waited in registered for a person, 60 min."
     assert all(words.shorter(Gain(each, State.VERIFY, 1.0, 1, 1.0)) for each in Wait)
     assert words.path(found.ways[1]) == "onboard 60 min (a person), verify 11.7 min (devices at work)"
     assert words.summary(found).startswith("4 nodes on the way into production, 1 of them still; time: 96.")
     assert words.summary(Ways()) == "No node was on its way into production."
+
+
+def test_one_node_and_two_and_one_that_has_just_begun_read_well() -> None:
+    """The median of two lies between them; nobody is told of shares of nothing."""
+    one, two = up("a", Stay(State.ONBOARD, 0.0, 100.0)), up("b", Stay(State.ONBOARD, 0.0, 300.0))
+    for wanted, said in (
+        ({"a": (one, True)}, "1 node on the way into production, and there now; time: 100.00 % for a person."),
+        ({"a": (one, False)}, "1 node on the way into production, still; time: 100.00 % for a person."),
+        ({"a": (one, True), "b": (two, True)}, "2 nodes on the way into production, none of them still; time: 1"),
+        ({"a": (one, False), "b": (two, False)}, "2 nodes on the way into production, all of them still; time: 1"),
+        ({"c": (up("c", Stay(State.PROVISION, 5.0, 5.0)), False)}, "1 node on the way into production, still."),
+    ):
+        assert words.summary(ways(wanted, {}, (), 300.0)).startswith(said)
+    assert ways({"a": (one, True)}, {}, (), 300.0).states == (Passed(State.ONBOARD, 1, 100.0, 100.0, 0),)
+    both = ways({"a": (one, True), "b": (two, True)}, {}, (), 300.0)
+    assert both.states == (Passed(State.ONBOARD, 2, 200.0, 300.0, 0),)
+    assert both.waits == dict.fromkeys(Wait, 0.0) | {Wait.PERSON: 400.0}
+
+
+def test_a_node_that_goes_back_and_forth_has_a_short_line() -> None:
+    """Each state and wait once, with all of its time; a program gets every part."""
+    stays = [Stay((State.VERIFY, State.TRIAGE)[at % 2], 60.0 * at, 60.0 * at + 60.0) for at in range(400)]
+    (found,) = ways({"a": (up("a", *stays), False)}, {}, (), 24_000.0).ways
+    assert words.path(found) == "verify 3.3 h (the runner or a mode), triage 3.3 h (a person)"
+    assert len(found.parts) == 400
 
 
 def test_a_program_gets_the_same() -> None:
