@@ -140,6 +140,7 @@ def simulated(count: int) -> dict[str, float]:
             world = TickContext(settings, store, lambda: fleet, Answering())
             registered = replace(fleet, devices={k: replace(v, status="planned") for k, v in fleet.devices.items()})
             first = cpu(replace(world, read_source=lambda: registered), NOW - 10.0)
+            tick(world, NOW - 5.0)  # reads the source and its cables, which happens once and not for each sweep
             serve(settings.store_url, swept)
             before = size(settings.store_url)
             taken = sweep(world, swept)

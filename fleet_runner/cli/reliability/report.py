@@ -17,6 +17,7 @@ from fleet_runner.core.reliability.report.rows import Span, last_week, week
 
 if TYPE_CHECKING:
     from fleet_runner.cli.reliability.report_ahead import Ahead
+    from fleet_runner.cli.reliability.report_bring_up import Shown
     from fleet_runner.core.reliability.interruptions.analyse import JobFigures
 
 QUIET = 2.0
@@ -48,7 +49,7 @@ def report(
 ) -> None:
     """Write the weekly report as one HTML page: bring-up times, failures by cause, remedies, nodes to watch."""
     now = time.time()
-    from fleet_runner.cli.reliability import report_ahead, report_jobs  # noqa: PLC0415  other commands draw nothing
+    from fleet_runner.cli.reliability import report_ahead, report_bring_up, report_jobs  # noqa: PLC0415  other commands draw nothing
     from fleet_runner.core.reliability.interruptions import words as job_words  # noqa: PLC0415  it needs numpy
 
     assumed = report_jobs.assumed(checkpoint_minutes, restart_minutes)
@@ -58,13 +59,17 @@ def report(
         raise FleetError(f"{path}: the file exists already; name another, or overwrite it with --force")
     with opened() as (settings, store):
         found = store.report_rows(span, progress(time.monotonic()))
+        ways = store.bring_ups(span, now, found.stories)
+        waiting = report_bring_up.waiting(store)
         jobs = report_jobs.job_figures(store, found.stories, span, now, assumed)
         tomorrow = report_ahead.ahead(store)
     this, before = figures(found, span, now), figures(found, span.before(), now)
     if json:
-        print_json({**plain(this, before), "jobs": report_jobs.plain(jobs), "ahead": report_ahead.plain(tomorrow)})
+        more = {"jobs": report_jobs.plain(jobs), "ahead": report_ahead.plain(tomorrow)}
+        print_json({**plain(this, before), "bring_up": report_bring_up.plain(ways, waiting), **more})
         return
-    _write(path, html(this, before, now, tomorrow, jobs, notice=settings.notice))
+    up = report_bring_up.Shown(ways, waiting)
+    _write(path, html(this, before, now, tomorrow, jobs, up=up, notice=settings.notice))
     for sentence in (*words.summary(this, before), job_words.summary(jobs), *filter(None, [settings.notice])):
         console.print(sentence, markup=False, soft_wrap=True)
     console.print(f"written to {path}", markup=False, soft_wrap=True)
@@ -87,13 +92,16 @@ def html(
     tomorrow: "Ahead | None" = None,
     jobs: "JobFigures | None" = None,
     *,
+    up: "Shown | None" = None,
     notice: str = "",
 ) -> str:
     """Return the page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  other commands render nothing
 
+    from fleet_runner.cli.reliability import report_bring_up  # noqa: PLC0415  likewise
     from fleet_runner.cli.reliability.report_ahead import NOTHING, sheet  # noqa: PLC0415  likewise
     from fleet_runner.core.base.printable import printable  # noqa: PLC0415  likewise
+    from fleet_runner.core.reliability.bring_up import words as bring_up_words  # noqa: PLC0415  likewise
     from fleet_runner.core.reliability.interruptions import words as job_words  # noqa: PLC0415  it needs numpy
     from fleet_runner.core.reliability.interruptions.analyse import JobFigures  # noqa: PLC0415  likewise
     from fleet_runner.core.reliability.interruptions.interruption import Assumed  # noqa: PLC0415  likewise
@@ -107,6 +115,8 @@ def html(
         notice=notice,
         ahead=tomorrow or NOTHING,
         jobs=jobs or JobFigures(Assumed()),
+        up=up or report_bring_up.Shown(),
+        up_words=bring_up_words,
         job_words=job_words,
         sheet=sheet(),
         now=now,
@@ -151,7 +161,10 @@ def plain(found: Figures, before: Figures) -> dict[str, Any]:
         "lost_seconds": found.lost_seconds,
         "nodes": found.nodes,
         "left_production": found.left,
-        "bring_ups": some(found.bring_ups),
+        "bring_ups": [
+            {"node": each.node, "at": each.at, "seconds": each.seconds, "states": each.states}
+            for each in found.bring_ups[:LISTED]
+        ],
         "lost": some(found.lost),
         "out": [{"node": node, "seconds": seconds} for node, seconds in found.out[:LISTED]],
         "causes": some(found.causes),

@@ -5,11 +5,10 @@ Only leaving service asks for budget, and taking no new work until then. Healing
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from functools import reduce
 from typing import NamedTuple
 
 from fleet_runner.core.inventory import last_places
@@ -134,7 +133,7 @@ def waiting(node: Node, where: Location) -> list[Out]:
 
 def cordons(usage: Usage, where: Location, limits: Limits) -> Grant:
     """Say whether one more node of a place may take no new work: those that do not already count as out here."""
-    granted = grant(reduce(take, usage.pending, usage), where, limits)
+    granted = grant(_taken(usage, usage.pending), where, limits)
     return granted if granted.allowed else Grant(allowed=False, sentence=f"not cordoned yet, {granted.sentence}")
 
 
@@ -167,8 +166,18 @@ def beside(usage: Usage, more: Iterable[Out]) -> Usage:
 
 def take(usage: Usage, out: Out) -> Usage:
     """Return the usage after one more node left service."""
-    left = tuple(each for each in usage.pending if each.node != out.node)
-    return Usage(Counter(usage.serving) - Counter(scopes(out.place)), (*usage.out, out), left)
+    return _taken(usage, (out,))
+
+
+def _taken(usage: Usage, outs: Sequence[Out]) -> Usage:
+    """Return the usage after more nodes left service: all of them are counted at once, as there may be many."""
+    serving, gone = dict(usage.serving), {each.node for each in outs}
+    for scope, times in Counter(scope for each in outs for scope in scopes(each.place)).items():
+        left = serving.pop(scope, 0) - times
+        if left > 0:
+            serving[scope] = left
+    pending = tuple(each for each in usage.pending if each.node not in gone)
+    return Usage(serving, (*usage.out, *outs), pending)
 
 
 def scopes(where: Location) -> list[tuple[Scope, str]]:

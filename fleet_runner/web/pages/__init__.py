@@ -4,6 +4,7 @@ from fastapi import APIRouter
 
 from fleet_runner.web.pages import (
     audit,
+    bring_up,
     fabric,
     fleet,
     intents,
@@ -44,6 +45,7 @@ PAGES: tuple[APIRouter, ...] = (
     trends.router,
     weeks.router,
     lemons.router,
+    bring_up.router,
     lifetimes.router,
     audit.router,
 )

@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -175,6 +176,12 @@ def test_a_week_is_written_as_a_whole_and_never_over_another_file(typed: Type, t
     figures_ = json.loads(typed("report", "--since", since, "--json").out)
     assert figures_["tickets"]["opened"] == len(figures_["tickets"]["open"])
     assert figures_["left_production"] >= 1
+    up = figures_["bring_up"]
+    assert {each["state"] for each in up["states"]} == {"provision", "onboard", "verify", "firmware", "burn_in"}
+    assert up["critical"]["seconds"] == max(each["seconds"] for each in up["ways"] if each["done"])
+    assert up["shorter"][0]["seconds"] == max(each["seconds"] for each in up["shorter"])
+    assert sum(each["nodes"] for each in up["waiting_now"]) >= 1
+    assert all(each["sentence"] in unescape((tmp_path / "r.html").read_text()) for each in up["shorter"])
 
 
 def test_an_empty_store_has_a_page_too(typed: Type, tmp_path: Path) -> None:

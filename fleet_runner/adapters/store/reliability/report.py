@@ -43,19 +43,19 @@ class ReportMethods:
         """Read what reports of several spans need, at one moment; the stories of nodes once, up to `until`."""
         with self._database.one_moment(), self._database.read() as connection:
             progress("transitions")
-            told = list(stories(connection, until))
-            return tuple(_found(connection, span, told, progress) for span in spans)
+            every = list(stories(connection, until))
+            return tuple(_found(connection, span, every, progress) for span in spans)
 
 
-def _found(connection: Connection, span: Span, told: list[Story], progress: Progress) -> Found:
+def _found(connection: Connection, span: Span, every: list[Story], progress: Progress) -> Found:
     """Read what the report of a span needs beside the stories."""
-    found = Found(stories=told)
+    found = Found(stories=every)
     progress("faults")
     _faults(connection, found, span)
     progress("tickets, remedies and holds")
     found.fixes = fixes(connection, span)
     found.tried = _tried(connection, span)
-    found.holds = list(_holds(connection, span))
+    found.holds = list(holds(connection, span))
     progress("what took nodes out")
     found.codes = _codes(connection, _wanted(found.stories, span))
     return found
@@ -67,21 +67,27 @@ def _rows(connection: Connection, query: Executable) -> Iterator[Row[Any]]:
         yield from answer
 
 
-def stories(connection: Connection, until: float) -> Iterator[Story]:
-    """Tell each node's story from its transitions, and of a node that has none from where it is."""
+def told(connection: Connection, until: float, names: Sequence[str] | None = None) -> Iterator[Story]:
+    """Tell each node's story from its transitions; or those of some nodes."""
     columns = (journal.c.node, journal.c.at, journal.c.state, journal.c.event, journal.c.to, journal.c.by)
     moved = select(*columns, journal.c.results).where(journal.c.kind == "transition", journal.c.at < until)
-    told: set[str] = set()
-    for node, rows in groupby(
-        _rows(connection, moved.order_by(journal.c.node, journal.c.id)), key=lambda row: row.node
-    ):
-        told.add(node)
+    moved = moved if names is None else moved.where(journal.c.node.in_(names))
+    ordered = _rows(connection, moved.order_by(journal.c.node, journal.c.id))
+    for node, rows in groupby(ordered, key=lambda row: row.node):
         yield story(node, map(_step, rows))
+
+
+def stories(connection: Connection, until: float) -> Iterator[Story]:
+    """Tell each node's story from its transitions, and of a node that has none from where it is."""
+    moved: set[str] = set()
+    for each in told(connection, until):
+        moved.add(each.node)
+        yield each
     here = select(nodes.c.name, nodes.c.since).where(
         nodes.c.state == State.PRODUCTION.value, nodes.c.device_type.not_in(FABRIC_TYPES), nodes.c.since < until
     )
     for row in connection.execute(here).all():
-        if row.name not in told:
+        if row.name not in moved:
             yield Story(row.name, served=((row.since, None),))
 
 
@@ -138,13 +144,14 @@ def _tried(connection: Connection, span: Span) -> list[PastRemedy]:
     return [PastRemedy(row.node, row.remedy, row.at, row.helped) for row in rows]
 
 
-def _holds(connection: Connection, span: Span) -> Iterator[Hold]:
+def holds(connection: Connection, span: Span, names: Sequence[str] | None = None) -> Iterator[Hold]:
     """Read who held what; one that began earlier and lasts is told of by the store's lines from before, too."""
     query = select(journal.c.node, journal.c.at, journal.c.by, journal.c.sentence).where(
         journal.c.kind == "condition",
         journal.c.at < span.until,
         or_(*(journal.c.sentence.startswith(word, autoescape=True) for word in (*HOLDS, "Released"))),
     )
+    query = query if names is None else query.where(journal.c.node.in_(names))
     for row in _rows(connection, query.order_by(journal.c.id)):
         begins = row.sentence.startswith(HOLDS)
         yield Hold(row.node, row.at, row.by, row.sentence.partition(": ")[2] if begins else "", begins)

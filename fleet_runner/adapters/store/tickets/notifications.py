@@ -1,13 +1,14 @@
 """What the store knows of those who are notified."""
 
 from fleet_runner.adapters.store.engine.database import Database
+from fleet_runner.adapters.store.reliability.bring_up import BringUpMethods
 from fleet_runner.adapters.store.reliability.report import ReportMethods
 from fleet_runner.adapters.store.tickets import channels
 from fleet_runner.core.lifecycle.runs import Entry
 from fleet_runner.core.tickets.notifications.grouping import ChannelPosition
 
 
-class NotifyingMethods(ReportMethods):
+class NotifyingMethods(BringUpMethods, ReportMethods):
     """Methods of the Store, which extends this."""
 
     _database: Database

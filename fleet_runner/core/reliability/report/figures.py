@@ -152,7 +152,7 @@ def figures(found: Found, span: Span, now: float) -> Figures:
                 key=lambda each: (each.opened_at, each.id),
             )
         ),
-        kept=_kept(found.holds, span),
+        kept=kept(found.holds, span),
     )
 
 
@@ -233,7 +233,8 @@ def _watch(found: Found, excluded: list[tuple[Exclusion, float]], span: Span) ->
     return tuple(sorted(rows, key=lambda row: (-row.points, -row.seconds, row.node)))
 
 
-def _kept(holds: Iterable[Hold], span: Span) -> tuple[Kept, ...]:
+def kept(holds: Iterable[Hold], span: Span) -> tuple[Kept, ...]:
+    """Pair the beginnings of holds with their ends: those that lie in a span at least in part."""
     going: dict[str, list[Kept]] = defaultdict(list)
     ended: list[Kept] = []
     for each in holds:

@@ -5,7 +5,8 @@ one before it ended.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from fleet_runner.core.lifecycle.states import Event, State
 from fleet_runner.core.reliability.report.rows import Span, Step
@@ -17,14 +18,32 @@ AFTER_BIRTH = frozenset({Event.START})
 """Events with which a bring-up begins; what follows a repair is no bring-up, but the end of an exclusion."""
 
 
+class Stay(NamedTuple):
+    """A stay in a state, from when to when."""
+
+    state: State
+    begins: float
+    ends: float
+
+
 @dataclass(frozen=True, slots=True)
 class BringUp:
-    """How a node came from its first boot into production, and how long it was in each state on the way."""
+    """How a node came from its first boot into production, and how long it was in each state on the way.
+
+    `stays` are in the order in which they were, those for a repair among them. Of one that goes on, `at` is when it
+    came into the state that it is in.
+    """
 
     node: str
     at: float
     seconds: float
     states: Mapping[State, float]
+    stays: tuple[Stay, ...] = ()
+
+    def until(self, now: float) -> "BringUp":
+        """Return one that goes on, with the stay that lasts up to a moment."""
+        here = self.stays[-1]
+        return replace(self, stays=(*self.stays[:-1], here._replace(ends=max(here.begins, now))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +57,16 @@ class Exclusion:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What became of a node. `served` are the spans in production; the last one that lasts ends with None."""
+    """What became of a node. `served` are the spans in production; the last one that lasts ends with None.
+
+    `coming` is a bring-up that goes on.
+    """
 
     node: str
     bring_ups: tuple[BringUp, ...] = ()
     served: tuple[tuple[float, float | None], ...] = ()
     exclusions: tuple[Exclusion, ...] = ()
+    coming: BringUp | None = None
 
 
 @dataclass(slots=True)
@@ -52,7 +75,8 @@ class _Telling:
 
     at: float = 0.0
     born: float | None = None
-    states: dict[State, float] = field(default_factory=dict[State, float])
+    stays: list[Stay] = field(default_factory=list[Stay])
+    here: State = State.REGISTERED
     bring_ups: list[BringUp] = field(default_factory=list[BringUp])
     served: list[tuple[float, float | None]] = field(default_factory=list[tuple[float, float | None]])
     exclusions: list[Exclusion] = field(default_factory=list[Exclusion])
@@ -64,11 +88,25 @@ def story(node: str, steps: Iterable[Step]) -> Story:
     for step in steps:
         at = max(told.at, step.at)
         if told.born is not None:
-            told.states[step.state] = told.states.get(step.state, 0.0) + at - told.at
+            told.stays.append(Stay(step.state, told.at, at))
         _leave(told, step, at)
         _arrive(told, node, step, at)
-        told.at = at
-    return Story(node, tuple(told.bring_ups), tuple(told.served), tuple(told.exclusions))
+        told.at, told.here = at, step.to
+    return Story(node, tuple(told.bring_ups), tuple(told.served), tuple(told.exclusions), _coming(told, node))
+
+
+def _coming(told: _Telling, node: str) -> BringUp | None:
+    if told.born is None or told.here is State.RETIRED:
+        return None
+    return _bring_up(node, told.born, told.at, (*told.stays, Stay(told.here, told.at, told.at)))
+
+
+def _bring_up(node: str, born: float, at: float, stays: tuple[Stay, ...]) -> BringUp:
+    spent: dict[State, float] = {}
+    for each in stays:
+        if each.state in BRINGING_UP:
+            spent[each.state] = spent.get(each.state, 0.0) + each.ends - each.begins
+    return BringUp(node, at, at - born, spent, stays)
 
 
 def _leave(told: _Telling, step: Step, at: float) -> None:
@@ -90,11 +128,10 @@ def _arrive(told: _Telling, node: str, step: Step, at: float) -> None:
         if not (told.served and told.served[-1][1] is None):  # else how it left is missing
             told.served.append((at, None))
         if told.born is not None:
-            stays = {state: seconds for state, seconds in told.states.items() if state in BRINGING_UP}
-            told.bring_ups.append(BringUp(node, at, at - told.born, stays))
+            told.bring_ups.append(_bring_up(node, told.born, at, tuple(told.stays)))
         told.born = None
     elif step.event in AFTER_BIRTH and not told.served:
-        told.born, told.states = at, {}
+        told.born, told.stays = at, []
 
 
 def production(found: Story, span: Span, now: float) -> float:

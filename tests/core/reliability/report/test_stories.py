@@ -79,6 +79,20 @@ def test_a_bring_up_that_begins_again_begins_at_the_last_first_boot() -> None:
     assert found.seconds == 34.0
 
 
+def test_a_bring_up_that_goes_on_is_told_up_to_a_moment() -> None:
+    """Unless it has left the fleet, or has served."""
+    found = story("gpu-01", steps(*up()[:3])).coming
+    assert found is not None
+    assert [(each.state, each.begins, each.ends) for each in found.until(200.0).stays] == [
+        (State.PROVISION, 100.0, 110.0),
+        (State.ONBOARD, 110.0, 120.0),
+        (State.VERIFY, 120.0, 200.0),
+    ]
+    assert found.until(90.0).stays[-1].ends == 120.0
+    assert story("gpu-01", steps(*up()[:2], (130.0, Event.RETIRE))).coming is None
+    assert story("gpu-01", steps(*up())).coming is None
+
+
 @given(
     st.lists(st.tuples(st.floats(0, 1e6), st.sampled_from(Event)), max_size=40), st.floats(0, 1e6), st.floats(1, 1e6)
 )
