@@ -228,7 +228,7 @@ def test_a_ticket_to_its_end_on_a_phone(
         page.keyboard.type("exchanged the two plugs")
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
-        expect(page.locator("#proof .note")).to_contain_text("Check requested")
+        expect(page.locator("#proof")).to_contain_text("Check requested")
         shot(page, "ticket-phone-asked")
         for after in range(5, 60, 5):
             tick(world, NOW + after)

@@ -137,3 +137,20 @@ def test_of_two_who_say_at_once_that_it_is_done_one_is_heard(stocked: Store) -> 
     assert (said.by, said.intents) == ("ann", (intent.id,))
     assert stocked.history("gpu-01")[-1].sentence.endswith("What was done: two plugs")
     assert say("bob", after=stocked.ticket_changes(1)[-1].id), "who has seen that may say it again"
+
+
+def test_a_report_with_a_key_is_written_once(stocked: Store) -> None:
+    """Also where it comes as a note first, and by whomever."""
+    stocked.apply(node(stocked), decision(swap("gpu-01")), 200.0)
+    newest = stocked.ticket_changes(1)[-1].id
+    assert not stocked.reported("")
+    assert not stocked.reported("ann 1")
+    assert stocked.note_ticket(1, "Done, too.", "ann", 210.0, key="ann 1")
+    assert stocked.reported("ann 1")
+    assert not stocked.note_ticket(1, "Done, too.", "ann", 211.0, key="ann 1")
+    said = Change(newest, 1, Act.NOTED, "It is looked at now.", "ann", 212.0)
+    assert not stocked.claim_ticket(said, (), lambda _: "Done: yes", key="ann 1")
+    assert stocked.claim_ticket(said, (), lambda _: "Done: yes", key="ann 2")
+    assert stocked.note_ticket(1, "No key.", "ann", 213.0)
+    assert stocked.note_ticket(1, "No key.", "ann", 214.0)
+    assert acts(stocked) == [Act.OPENED, *(Act.NOTED,) * 4]
