@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from fleet_runner.core.cabling.fabrics import ETHERNET
-from fleet_runner.core.cabling.topology import tiles
+from fleet_runner.core.cabling.topology import heat, tiles
 from fleet_runner.core.cabling.topology.days import Between, begins, between
 from fleet_runner.core.cabling.topology.picture import svg
 from fleet_runner.core.cabling.topology.tiles import LEAF, WAYS
@@ -76,9 +76,16 @@ def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
     fleet = here.fleet()
     it = fabrics.layered(fleet, name)
     found = fabrics.findings(here, name, it.nodes)
-    bad = wrong(it.links, found)
+    counters = fabrics.counters(here, name)
+    rates = heat.rates(counters.result.observed) if counters is not None else None
+    counting = counters.result.findings if counters is not None else ()
+    every = wrong(it.links, (*found, *counting))
+    worn = {joined for joined, about in every.items() if any(each in counting for each in about)}
+    bad = {
+        joined: mine for joined, about in every.items() if (mine := tuple(each for each in about if each in found))
+    }
     way, chosen = next(((way, given) for way, given in zip(WAYS, (leaf, rail, rack), strict=True) if given), ("", ""))
-    links = tiles.ordered(tiles.of(it, way, chosen), bad) if way else ()
+    links = tiles.of(it, way, chosen) if way else ()
     faults = fabrics.shown(here, [each for each in found if kind in {"", each.code}])
     if way:
         keys = {each.fault for joined in links for each in bad.get(joined, ())}
@@ -88,6 +95,7 @@ def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
     dark = untold(it.links, newest.result if newest is not None else None)
     counted = tiles.tiles(it, bad, dark, looked)
     problems, differences = _compared(here, name, since, to)
+    links = tuple(sorted(tiles.ordered(links, every), key=lambda each: -(rates or {}).get(each, 0.0)))
     return page(
         request,
         who,
@@ -105,8 +113,13 @@ def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
         all_tiles=len(counted),
         way=way,
         chosen=chosen,
-        links=[(joined, bad.get(joined, ()), joined in dark) for joined in links[:MOST]],
+        links=[(joined, every.get(joined, ()), joined in dark) for joined in links[:MOST]],
+        tickets={ticket.fault: ticket.id for ticket in here.store.tickets()} if way else {},
         dark=len(dark),
+        counters=counters,
+        rates=rates,
+        heat=heat.heat(it, fabrics.sized(it), rates or {}, worn) if counters is not None and not way else (),
+        allowed=heat.ALLOWED,
         all_links=len(links),
         wrong=len(bad),
         faults=faults[:MOST],

@@ -22,6 +22,11 @@ class TrackingMethods(MirrorMethods):
         with self._database.read() as connection:
             return tickets.one(connection, number)
 
+    def tickets_since(self, since: float) -> tuple[Ticket, ...]:
+        """Return the tickets whose fault was seen since a moment, open or closed, oldest first."""
+        with self._database.read() as connection:
+            return tickets.seen_since(connection, since)
+
     def close_ticket(self, number: int, reason: str, by: str, now: float) -> bool:
         """Close a ticket on a person's word; False where there is none, or it is closed."""
         with self._database.write() as connection:

@@ -41,6 +41,11 @@ def of_nodes(connection: Connection, names: Iterable[str], since: float) -> tupl
     return rows.tickets(in_chunks(connection, _with_nodes().where(late), tickets.c.id, named))
 
 
+def seen_since(connection: Connection, since: float) -> tuple[Ticket, ...]:
+    """Return the tickets whose fault was seen since a moment, open or closed, oldest first."""
+    return _collect(connection, _with_nodes().where(tickets.c.last_seen_at >= since))
+
+
 def one(connection: Connection, number: int) -> Ticket | None:
     """Return a ticket, or None."""
     return next(iter(_collect(connection, _with_nodes().where(tickets.c.id == number))), None)

@@ -38,9 +38,16 @@ class Words:
     starts: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
 
-    def having(self, wanted: str) -> Iterator[str]:
+    def named(self, key: str) -> Iterator[str]:
+        """Yield devices of which it is a word, whole."""
+        return self._having(f"\n{key}\t", f"\t{key}\t")
+
+    def holding(self, part: str) -> Iterator[str]:
         """Yield devices with a text in their words; those whose name begins with it come first, and once more."""
-        for text in (f"\n{wanted}", wanted):
+        return self._having(f"\n{part}", part)
+
+    def _having(self, *texts: str) -> Iterator[str]:
+        for text in texts:
             at = self.text.find(text)
             while at >= 0:
                 line = bisect_right(self.starts, at)
@@ -56,7 +63,7 @@ def worded(fleet: Fleet) -> Words:
     for device in devices:
         told = [word for _, words in _of_device(device, DEVICE) for word in words]
         forms = dict.fromkeys(form for word in told for form in (_plain(word), _key(word)))
-        line = "\n" + "\t".join(forms)
+        line = "\n" + "\t".join(forms) + "\t"
         lines.append(line)
         starts.append(at)
         at += len(line)
@@ -77,7 +84,7 @@ class Known:
 def exact(known: Known, text: str) -> tuple[Found, ...]:
     """Return what a text names as a whole, however it is written; each thing once."""
     wanted = _key(text)
-    found = (found for found, words in _every(known, wanted) if wanted in map(_key, words))
+    found = (found for found, words in _every(known, known.words.named(wanted)) if wanted in map(_key, words))
     return tuple(_fresh(found)) if wanted else ()
 
 
@@ -88,7 +95,7 @@ def alike(known: Known, text: str, most: int) -> tuple[Found, ...]:
         return ()
     told = (
         found
-        for found, words in _every(known, wanted)
+        for found, words in _every(known, known.words.holding(wanted))
         if any(wanted in _plain(word) for word in words)
         and (found.because == found.key or found.kind == TICKET or len(wanted) >= SHORTEST)
     )
@@ -106,8 +113,8 @@ def _key(word: str) -> str:
     return re.sub("[:.-]", "", address[1]) if address else plain
 
 
-def _every(known: Known, wanted: str) -> Iterator[tuple[Found, tuple[str, ...]]]:
-    """Yield everything that may be meant, with the words that name it; of devices, those that have the text alone."""
+def _every(known: Known, near: Iterable[str]) -> Iterator[tuple[Found, tuple[str, ...]]]:
+    """Yield everything that may be meant, with the words that name it; of devices, `near` alone."""
     fleet = known.fleet
     devices = fleet.devices if fleet is not None else {}
     for name in sorted(known.nodes - devices.keys()):
@@ -116,7 +123,7 @@ def _every(known: Known, wanted: str) -> Iterator[tuple[Found, tuple[str, ...]]]
         yield Found(RACK, key, key), (rack.name, key)
     for name in known.fabrics:
         yield Found(FABRIC, name, name), (name,)
-    for name in known.words.having(wanted):
+    for name in near:
         yield from _of_device(devices[name], NODE if name in known.nodes else DEVICE)
     for ticket in known.tickets:
         yield Found(TICKET, str(ticket.id), ticket.title), (f"#{ticket.id}", str(ticket.id), ticket.title)

@@ -154,3 +154,10 @@ def test_a_report_with_a_key_is_written_once(stocked: Store) -> None:
     assert stocked.note_ticket(1, "No key.", "ann", 213.0)
     assert stocked.note_ticket(1, "No key.", "ann", 214.0)
     assert acts(stocked) == [Act.OPENED, *(Act.NOTED,) * 4]
+
+
+def test_tickets_are_found_by_when_their_fault_was_seen(stocked: Store) -> None:
+    stocked.apply(node(stocked), decision(swap("gpu-01")), 200.0)
+    assert stocked.close_ticket(1, "A known one.", "ann", 210.0)
+    assert [ticket.id for ticket in stocked.tickets_since(200.0)] == [1]
+    assert stocked.tickets_since(200.5) == ()
