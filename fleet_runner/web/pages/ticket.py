@@ -23,6 +23,7 @@ from fleet_runner.core.tickets.work_orders.verification import Answers, Ask, Cla
 from fleet_runner.web import fabric_sweeps
 from fleet_runner.web.access import Mends, Sees
 from fleet_runner.web.intents import wake
+from fleet_runner.web.pages.login import LASTS
 from fleet_runner.web.pages.pictures import Number, known
 from fleet_runner.web.rendering import page, stamp
 from fleet_runner.web.site import Here, Site
@@ -44,6 +45,8 @@ MOVED = frozenset({Stage.PROVISION, Stage.VERIFY, Stage.FIRMWARE})
 GOING = frozenset({ProofStatus.ASKED, ProofStatus.RUNNING, ProofStatus.PASSED})
 """Where nothing more needs to be asked for."""
 
+BEFORE = "somebody had reported it before"
+
 LATE_SECONDS = 60.0
 """A report that was made so long before it arrived waited for a connection, and says when it was made."""
 
@@ -53,12 +56,12 @@ Words = Annotated[str, Form(max_length=LONGEST)]
 class Report(BaseModel):
     """Somebody says that a ticket is done. `key` is this report's own, however often it is sent.
 
-    `pressed` is when they said so, in epoch seconds; 0 where the form itself was sent.
+    `waited` is for how many seconds it waited for a connection, by the sender's clock, which may be wrong.
     """
 
     words: str = Field("", max_length=LONGEST)
     key: str = Field("", pattern=r"^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$")
-    pressed: float = Field(0.0, ge=0.0, le=1e11, allow_inf_nan=False)
+    waited: float = Field(0.0, ge=0.0, le=1e9, allow_inf_nan=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ def _shown(request: Request, here: Site, who: Who, number: int, template: str) -
 def done(request: Request, here: Here, who: Mends, number: Number, report: Annotated[Report, Form()]) -> Response:
     """Ask for the check that proves a ticket done, and note who said so; it stays open until that has passed.
 
-    A report with a key is written once. It is noted where the ticket is closed by then, or somebody else was first.
+    A report with a key is written once. One that comes too late asks for nothing, and is noted.
     """
     told = _told(here, who, number, report)
     if "application/json" in request.headers.get("accept", ""):
@@ -143,15 +146,15 @@ def done(request: Request, here: Here, who: Mends, number: Number, report: Annot
 
 def _told(here: Site, who: Who, number: int, report: Report) -> str:
     """Write a report down, and say what came of it."""
-    ticket, key = known(here, number), f"{who.name} {report.key}" if report.key else ""
+    ticket, key = known(here, number), f"{who.name} {number} {report.key}" if report.key else ""
     if here.store.reported(key):
         return f"Ticket {number}: this report was here already."
     now, words = here.clock(), _plain(report.words)
-    if now - report.pressed > LATE_SECONDS and report.pressed:
-        words = f"{words} (said at {stamp(report.pressed)} UTC, sent when there was a connection)".strip()
+    if report.waited > LATE_SECONDS:
+        words = f"{words} (said at {stamp(now - report.waited)} UTC, sent when there was a connection)".strip()
     found = _known(here, ticket)
-    if ticket.closed_at is not None or found.standing.stand in GOING:
-        return _noted(here, who, ticket, words, key)
+    if why := _too_late(ticket, found, now, report.waited):
+        return _noted(here, who, ticket, (words, key), why)
     asked = verification.ask(ticket, found.rows, found.stage)
     refused, intents = _refused(who, asked), list[Intent]()
     if isinstance(asked, Ask) and not refused:
@@ -164,16 +167,32 @@ def _told(here: Site, who: Who, number: int, report: Report) -> str:
         said, intents, lambda numbers: verification.told(sentence, numbers, words), key=key
     )
     wake(here)
-    return f"Ticket {number} is reported as done. {sentence}" if told else _noted(here, who, ticket, words, key)
+    if told:
+        return f"Ticket {number} is reported as done. {sentence}"
+    return _noted(here, who, ticket, (words, key), BEFORE)
 
 
-def _noted(here: Site, who: Who, ticket: Ticket, words: str, key: str) -> str:
+def _too_late(ticket: Ticket, found: _Known, now: float, waited: float) -> str:
+    """Say why a report asks for nothing any more; "" where it does."""
+    if ticket.closed_at is not None:
+        return "it was closed by then"
+    if found.standing.stand in GOING:
+        return BEFORE
+    if waited > LASTS:
+        return f"the report waited for more than {LASTS / 3600:.0f} hours"
+    if any(change.act is Act.REOPENED and change.at > now - waited for change in found.changes):
+        return "its fault was found again after that"
+    return ""
+
+
+def _noted(here: Site, who: Who, ticket: Ticket, report: tuple[str, str], why: str) -> str:
     """Note a report that is too late to ask for anything; of a form without a key somebody pressed twice."""
-    why = "it was closed by then" if ticket.closed_at is not None else "somebody had reported it before"
-    if key:
-        said = f"{who.name} reports it as done, too; {why}" + (f". What was done: {words}" if words else "")
-        here.store.note_ticket(ticket.id, said, who.name, here.clock(), key=key)
-    return f"Ticket {ticket.id}: {why}. Your report is noted there."
+    words, key = report
+    if not key:
+        return f"Ticket {ticket.id}: {why}."
+    said = f"{who.name} reports it as done, too; {why}" + (f". What was done: {words}" if words else "")
+    here.store.note_ticket(ticket.id, said, who.name, here.clock(), key=key)
+    return f"Ticket {ticket.id}: {why}. Your report is noted there and asks for nothing."
 
 
 @router.post("/tickets/{number}/notes")

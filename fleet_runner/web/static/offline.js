@@ -3,6 +3,9 @@
 "use strict";
 
 const me = document.body.dataset.who;
+const able = me && window.isSecureContext && navigator.locks && window.caches && window.indexedDB;
+const LASTS = 12 * 3600 * 1000; // milliseconds, as long as a session
+const LONGEST = 500; // characters
 const ticket = document.querySelector("[data-ticket]")?.dataset.ticket;
 
 function store() {
@@ -38,13 +41,15 @@ async function send() {
       answer = await fetch(`/tickets/${each.number}/done`, {
         method: "POST",
         headers: { accept: "application/json", ...JSON.parse(document.body.getAttribute("hx-headers")) },
-        body: new URLSearchParams({ key: each.key, words: each.words, pressed: each.pressed }),
+        body: new URLSearchParams({ key: each.key, words: each.words, waited: Math.max(0, Date.now() / 1000 - each.pressed) }),
       });
     } catch {
       break; // no connection
     }
-    if (answer.ok) {
-      told.push((await answer.json()).sentence);
+    // An answer of somebody else, such as the page of a network that wants a login, is none.
+    const said = answer.ok && !answer.redirected ? await answer.json().catch(() => null) : null;
+    if (said) {
+      told.push(said.sentence);
       await reports("readwrite", (all) => all.delete(each.key));
     } else {
       told.push(answer.status === 401 || answer.status === 403
@@ -82,14 +87,18 @@ function note(sentences) {
 
 async function report(form) {
   const given = new FormData(form);
-  const each = { key: given.get("key"), who: me, number: ticket, words: given.get("words") ?? "", pressed: Date.now() / 1000 };
+  // A kept page may be reported from again, so its own key is not taken; what still waits for this ticket is one report.
+  const before = (await waiting()).find((one) => one.number === ticket);
+  const words = [...new Set([before?.words, given.get("words")])].filter(Boolean).join("; ").slice(0, LONGEST);
+  const each = { key: before?.key ?? crypto.randomUUID(), who: me, number: ticket, words, pressed: Date.now() / 1000 };
+  form.elements.key.value = each.key;
   await reports("readwrite", (all) => all.put(each));
   if (await flush()) return;
   if (location.pathname === `/tickets/${ticket}`) location.reload();
   else location.href = `/tickets/${ticket}#proof`;
 }
 
-document.addEventListener("submit", async (event) => {
+if (able) document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (form.matches("form[data-report]")) {
     event.preventDefault();
@@ -99,18 +108,27 @@ document.addEventListener("submit", async (event) => {
     let left = 0;
     try { left = await flush(); } catch { /* nothing can wait where nothing can be kept */ }
     if (left && !confirm("A report that a ticket is done was not sent yet, and would be lost. Log out?")) return;
+    try { await caches.delete("tickets"); indexedDB.deleteDatabase("fleet-runner"); } catch { /* the answer says it again */ }
     form.dataset.sure = "yes";
     form.submit();
   }
 });
 
-addEventListener("online", flush);
+if (able) addEventListener("online", flush);
+
+async function forget(kept) {
+  for (const each of await kept.keys()) {
+    const found = await kept.match(each);
+    if (Date.now() - Number(found?.headers.get("x-kept-at")) > LASTS) await kept.delete(each);
+  }
+}
 
 async function begin() {
   if (localStorage.getItem("who") !== me) {
     await caches.delete("tickets");
     localStorage.setItem("who", me);
   }
+  if (await caches.has("tickets")) await forget(await caches.open("tickets"));
   const others = (await reports("readonly", (all) => all.getAll())).filter((each) => each.who !== me);
   for (const each of others) await reports("readwrite", (all) => all.delete(each.key));
   await flush();
@@ -126,4 +144,4 @@ async function begin() {
   document.querySelector("[data-ticket]").dataset.kept = "yes";
 }
 
-if (me && window.isSecureContext && navigator.locks && window.caches) begin().catch(() => null);
+if (able) begin().catch(() => null);

@@ -14,11 +14,12 @@ async function able() {
   return WANTED.filter((each) => known.includes(each));
 }
 
-// A label of ours holds an address of these pages; any other code is looked for as a serial number.
+// A label of ours, and the code of a ticket, hold an address of these pages; any other code is looked for as a serial number.
 function place(code) {
   try {
     const address = new URL(code);
     if (address.pathname === "/find") return `/find${address.search}`;
+    if (/^\/tickets\/\d+$/.test(address.pathname)) return address.pathname;
   } catch { /* no address */ }
   return `/find?q=${encodeURIComponent(code.slice(0, 100))}`;
 }

@@ -165,6 +165,7 @@ navigator.mediaDevices.getUserMedia = async () => {
         ("http://fleet.example/find?q=SN000002", "/nodes/gpu-00002"),
         ("SN000003", "/nodes/gpu-00003"),
         ("https://elsewhere.example/find?q=SN000004", "/nodes/gpu-00004"),
+        ("http://fleet.example/tickets/1", "/tickets/1"),
         ("https://elsewhere.example/evil", "/find?q=https%3A%2F%2Felsewhere.example%2Fevil"),
     ],
 )

@@ -83,6 +83,27 @@ def test_before_two_looks_nothing_is_known(tmp_path: Path) -> None:
             assert "it takes two looks" in client.get(f"/fabric/{FABRIC}").text
 
 
+def test_what_a_look_could_not_tell_is_not_zero(tmp_path: Path) -> None:
+    with Store.create(f"sqlite:///{tmp_path / 'fleet.db'}") as store:
+        fleet = spined(described(4))
+        known(store, fleet, NOW - 9_000)
+        counted = [["gpu-00003", "ib2", "leaf-2", "p3", 10**30]]
+        odd: dict[str, object] = {
+            "seconds": 3_600.0,
+            "counted": counted,
+            "unsure": ["leaf-1"],
+            "unread": 1,
+            "unknown": 2,
+        }
+        looked(store, NOW - 900, odd)
+        with served(store, fleet, tmp_path) as site, site.client() as client:
+            text = client.get(f"/fabric/{FABRIC}").text
+            assert "leaf-1 <b>?</b>" in text
+            assert "leaf-2 <b>1e+30/h" in text
+            assert "Of 3 ports it is not known what they counted" in text
+            assert '<td class="number">not known</td>' in client.get(f"/fabric/{FABRIC}?leaf=leaf-1").text
+
+
 @pytest.mark.parametrize(
     ("size", "dark"), [(PHONE, False), ((768, 1024), True), ((1440, 900), False), ((2560, 1440), True)]
 )

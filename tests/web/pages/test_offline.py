@@ -115,8 +115,8 @@ def test_nothing_of_somebody_else_stays_whose_session_ended(
     assert said(hall, number) == []
 
 
-def send(client: httpx.Client, number: int, key: str, words: str = "") -> str:
-    told = {"key": key, "words": words, "pressed": str(NOW - 3_600)}
+def send(client: httpx.Client, number: int, key: str, words: str = "", *, waited: float = 3_600.0) -> str:
+    told = {"key": key, "words": words, "waited": str(waited)}
     answer = client.post(f"/tickets/{number}/done", data=told, headers={"accept": "application/json"})
     assert answer.status_code == 200, answer.text
     sentence: str = answer.json()["sentence"]
@@ -132,7 +132,7 @@ def test_a_report_that_arrives_twice_counts_once(site: Served, hall: Hall, numbe
         assert "sent when there was a connection" in note.sentence
         assert "somebody had reported it before" in send(client, number, f"{uuid4()}", "me too")
         assert "me too" in said(hall, number)[-1].sentence
-        for wrong in ({"key": "x"}, {"pressed": "nan"}, {"pressed": "-1"}, {"words": "x" * 501}):
+        for wrong in ({"key": "x"}, {"waited": "nan"}, {"waited": "-1"}, {"key": "0" * 60_000}, {"words": "x" * 501}):
             assert client.post(f"/tickets/{number}/done", data=wrong).status_code == 422
     with site.client(Role.OPERATOR) as other:
         assert "here already" not in send(other, number, key), "a key is its sender's own"
@@ -147,6 +147,94 @@ def test_a_report_that_arrives_after_the_ticket_closed_is_noted(site: Served, ha
     (note,) = said(hall, number)
     assert note.sentence.startswith(
         "technician reports it as done, too; it was closed by then. What was done: new GPU"
+    )
+
+
+def test_a_key_is_one_tickets(site: Served, hall: Hall, number: int) -> None:
+    """Whoever sends it with another ticket's number reports another thing."""
+    key = f"{uuid4()}"
+    (other,) = [ticket.id for ticket in hall.store.tickets() if ticket.id != number][:1]
+    with site.client(Role.TECHNICIAN) as client:
+        assert "is reported as done" in send(client, number, key)
+        assert "here already" not in send(client, other, key)
+        assert "here already" in send(client, number, key)
+
+
+def test_a_report_that_waited_too_long_is_noted_and_asks_for_nothing(site: Served, hall: Hall, number: int) -> None:
+    with site.client(Role.TECHNICIAN) as client:
+        assert "for more than 12 hours" in send(client, number, f"{uuid4()}", "new GPU", waited=90 * 86_400.0)
+        (ticket,) = (each for each in hall.store.tickets() if each.id == number)
+        assert hall.store.close_ticket(number, "elsewhere", "ann", NOW - 50)
+        again = OpenTicket(ticket.fault, ticket.check, ticket.title, ticket.body, ticket.nodes, "TRIAGE", at=NOW - 40)
+        act(hall.store, ticket.nodes[0], again, at=NOW - 40)
+        assert "found again after that" in send(client, number, f"{uuid4()}", "new GPU", waited=3_600.0)
+        assert hall.store.intents(ticket.nodes[0]) == ()
+        assert "is reported as done" in send(client, number, f"{uuid4()}", "new GPU", waited=10.0)
+        assert hall.store.intents(ticket.nodes[0]) != ()
+    assert len(said(hall, number)) == 3
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.TENANT])
+def test_whoever_may_not_mend_reports_nothing_whenever_it_was_made(
+    site: Served, hall: Hall, number: int, role: Role
+) -> None:
+    with site.client(role, "Acme" if role is Role.TENANT else "") as client:
+        answer = client.post(f"/tickets/{number}/done", data={"key": f"{uuid4()}", "waited": "3600"})
+        assert answer.status_code == 403
+    assert said(hall, number) == []
+
+
+def test_another_answer_than_ours_takes_no_report_and_a_login_page_is_no_ticket(
+    page: Page, site: Served, hall: Hall, number: int
+) -> None:
+    kept(page, site, number)
+    page.context.set_offline(True)
+    page.get_by_role("button", name="Done: check it now").click()
+    expect(page.locator("#reports")).to_contain_text("Not sent yet")
+    page.route(
+        "**/done", lambda route: route.fulfill(body="<html>pay for this network</html>", content_type="text/html")
+    )
+    page.context.set_offline(False)
+    expect(page.locator("#reports")).to_contain_text("could not be sent (200); it is kept")
+    page.context.clear_cookies()
+    page.goto(f"{site.url}/tickets/{number}")
+    assert "/login" in page.url
+    page.context.set_offline(True)
+    page.goto(f"{site.url}/tickets/{number}")
+    expect(page.locator("h1")).to_contain_text("GPU 2 is missing")
+    assert said(hall, number) == []
+
+
+def test_a_kept_ticket_is_reported_from_twice_and_both_arrive(
+    page: Page, site: Served, hall: Hall, number: int
+) -> None:
+    """Its page has one key, which stays the same however often it is opened without a connection."""
+    kept(page, site, number)
+    for words in ("first", "second"):
+        page.context.set_offline(True)
+        page.goto(f"{site.url}/tickets/{number}/steps#step-4")
+        page.fill("#did", words)
+        page.get_by_role("button", name="Done").click()
+        expect(page.locator("#reports")).to_contain_text("Not sent yet")
+        page.context.set_offline(False)
+        expect(page.locator("#reports")).not_to_contain_text("Not sent yet")
+    assert [words in each.sentence for each, words in zip(said(hall, number), ("first", "second"), strict=True)] == [
+        True,
+        True,
+    ]
+
+
+def test_what_is_kept_for_longer_than_a_session_is_gone(page: Page, site: Served, number: int) -> None:
+    kept(page, site, number)
+    page.evaluate(
+        "async path => { const all = await caches.open('tickets'); const old = await all.match(path);"
+        "const headers = new Headers(old.headers); headers.set('x-kept-at', String(Date.now() - 13 * 3600 * 1000));"
+        "await all.put(path, new Response(await old.text(), { headers })); }",
+        f"/tickets/{number}",
+    )
+    page.goto(f"{site.url}/fleet")
+    page.wait_for_function(
+        "path => caches.open('tickets').then(all => all.match(path)).then(one => !one)", arg=f"/tickets/{number}"
     )
 
 

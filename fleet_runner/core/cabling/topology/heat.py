@@ -1,5 +1,6 @@
 """What a fabric's links counted, as a matrix of rails and leaves: in each cell the link with most errors an hour."""
 
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,7 +20,8 @@ SINGLY = 256
 class Cell(NamedTuple):
     """Links of a rail at a leaf: how many, the most errors an hour, how many counted any, how many are bad.
 
-    `leaf` is "" and `leaves` counts where several leaves without an error share a cell.
+    `leaf` is "" and `leaves` counts where several leaves without an error share a cell. Of `unknown` links the look
+    cannot tell: they may have errors.
     """
 
     leaf: str
@@ -28,6 +30,7 @@ class Cell(NamedTuple):
     counted: int = 0
     bad: int = 0
     leaves: int = 1
+    unknown: int = 0
 
     @property
     def level(self) -> int:
@@ -45,9 +48,11 @@ def rates(observed: Mapping[str, Any]) -> dict[Link, float] | None:
     """Return errors an hour of the links that counted any, as a look wrote them; None where it compared nothing."""
     try:
         hours = float(observed["seconds"]) / HOUR
+        if not 0.0 < hours < math.inf:
+            return None
         rows = [(link(Port(*ends[:2]), Port(*ends[2:])), float(count)) for *ends, count in observed["counted"]]
         return {joined: count / hours for joined, count in rows}
-    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
 
 
@@ -60,7 +65,11 @@ def sizes(it: Layers) -> dict[tuple[int, str], int]:
 
 
 def heat(
-    it: Layers, links: Mapping[tuple[int, str], int], counted: Mapping[Link, float], bad: Collection[Link]
+    it: Layers,
+    links: Mapping[tuple[int, str], int],
+    counted: Mapping[Link, float],
+    bad: Collection[Link],
+    unknown: Collection[Link],
 ) -> tuple[Row, ...]:
     """Return the matrix by rail, of links as `sizes` counts them; those between switches come last."""
     cells = {(rail, leaf): Cell(leaf, count) for (rail, leaf), count in links.items()}
@@ -70,6 +79,9 @@ def heat(
             cells[key] = cell._replace(
                 rate=max(cell.rate, rate), counted=cell.counted + (rate > 0), bad=cell.bad + (joined in bad)
             )
+    for joined in unknown:
+        for key in {(it.rail(joined), end.device) for end in joined} & cells.keys():
+            cells[key] = cells[key]._replace(unknown=cells[key].unknown + (joined not in counted))
     rows: dict[int, list[Cell]] = {}
     for (rail, _), cell in sorted(cells.items(), key=lambda pair: natural(pair[0][1])):
         rows.setdefault(rail, []).append(cell)
@@ -78,8 +90,13 @@ def heat(
 
 
 def _gathered(row: Sequence[Cell]) -> tuple[Cell, ...]:
-    """Put cells without an error together, behind the others."""
+    """Put cells without an error together, behind the others, and those that may have one."""
     hot = [cell for cell in row if cell.level]
-    cold = [cell for cell in row if not cell.level]
-    rest = [Cell("", sum(cell.links for cell in cold), leaves=len(cold))] if cold else []
-    return (*hot, *rest)
+    dark = [cell for cell in row if not cell.level and cell.unknown]
+    cold = [cell for cell in row if not cell.level and not cell.unknown]
+    return (*hot, *(_one(group) for group in (dark, cold) if group))
+
+
+def _one(cells: Sequence[Cell]) -> Cell:
+    links, unknown = sum(cell.links for cell in cells), sum(cell.unknown for cell in cells)
+    return Cell("", links, leaves=len(cells), unknown=unknown)

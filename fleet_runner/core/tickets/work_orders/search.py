@@ -62,7 +62,7 @@ def worded(fleet: Fleet) -> Words:
     at, devices = 0, sorted(fleet.devices.values(), key=lambda device: device.name)
     for device in devices:
         told = [word for _, words in _of_device(device, DEVICE) for word in words]
-        forms = dict.fromkeys(form for word in told for form in (_plain(word), _key(word)))
+        forms = dict.fromkeys(form for word in map(_plain, told) for form in (word, _bare(word)))
         line = "\n" + "\t".join(forms) + "\t"
         lines.append(line)
         starts.append(at)
@@ -108,7 +108,10 @@ def _plain(word: str) -> str:
 
 def _key(word: str) -> str:
     """Return a word as it is compared: addresses in one form, whether with colons, dashes, dots or 0x."""
-    plain = _plain(word)
+    return _bare(_plain(word))
+
+
+def _bare(plain: str) -> str:
     address = _ADDRESS.fullmatch(plain)
     return re.sub("[:.-]", "", address[1]) if address else plain
 
