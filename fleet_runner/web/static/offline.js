@@ -3,7 +3,7 @@
 "use strict";
 
 const me = document.body.dataset.who;
-const able = me && window.isSecureContext && navigator.locks && window.caches && window.indexedDB;
+const keeps = me && window.isSecureContext && navigator.locks && window.caches && window.indexedDB;
 const LASTS = 12 * 3600 * 1000; // milliseconds, as long as a session
 const LONGEST = 500; // characters
 const ticket = document.querySelector("[data-ticket]")?.dataset.ticket;
@@ -98,7 +98,7 @@ async function report(form) {
   else location.href = `/tickets/${ticket}#proof`;
 }
 
-if (able) document.addEventListener("submit", async (event) => {
+if (keeps) document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (form.matches("form[data-report]")) {
     event.preventDefault();
@@ -114,7 +114,7 @@ if (able) document.addEventListener("submit", async (event) => {
   }
 });
 
-if (able) addEventListener("online", flush);
+if (keeps) addEventListener("online", flush);
 
 async function forget(kept) {
   for (const each of await kept.keys()) {
@@ -144,4 +144,4 @@ async function begin() {
   document.querySelector("[data-ticket]").dataset.kept = "yes";
 }
 
-if (able) begin().catch(() => null);
+if (keeps) begin().catch(() => null);
