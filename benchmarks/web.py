@@ -35,6 +35,8 @@ PAGES = {
     "racks alone, by htmx": "/fleet/parts/floor?seen=old",
     "what moves and waits, by htmx": "/fleet/parts/now?seen=old",
     "one rack": "/fleet/racks/hall-1/R001",
+    "what a text may mean": "/find/matches?q=gpu-0",
+    "found by a text": "/find?q=gpu-0",
 }
 
 FLOOR = "/login"

@@ -11,6 +11,7 @@ from fleet_runner.core.cabling.explain import Kind
 from fleet_runner.core.cabling.fabrics import FABRIC_TYPES, NVLINK_TYPE, fabrics, of_domain
 from fleet_runner.core.cabling.kinds import said
 from fleet_runner.core.cabling.sweeps import CABLING
+from fleet_runner.core.cabling.topology import heat
 from fleet_runner.core.cabling.topology.days import DAY, named
 from fleet_runner.core.cabling.topology.layers import Layers, layers
 from fleet_runner.core.checks.verdicts import Finding, Verdict
@@ -53,6 +54,11 @@ NOTHING = Layers((), (), (), (), {}, {})
 _kept: list[tuple[Fleet, dict[str, Layers]]] = []
 """The layers of the fleet that was looked at last: half a million tuples are not put in order for each look."""
 
+KEPT = 15
+"""Fabrics whose links are not counted again for each look, beside the newest."""
+
+_sized: list[tuple[Layers, dict[tuple[int, str], int]]] = []
+
 
 class Shown(NamedTuple):
     """A fault as a list shows it: what it is called, both ends, and the ticket that somebody works on, 0 for none."""
@@ -83,6 +89,15 @@ def layered(fleet: Fleet | None, name: str) -> Layers:
     return kept.get(name, NOTHING)
 
 
+def sized(it: Layers) -> dict[tuple[int, str], int]:
+    """Return how many links each rail has at each leaf, counted once for all who look."""
+    found = next((sizes for of, sizes in tuple(_sized) if of is it), None)
+    if found is None:
+        found = heat.sizes(it)
+        _sized[:] = [*_sized[-KEPT:], (it, found)]
+    return found
+
+
 def domain(fleet: Fleet | None, row: Node) -> Domain | None:
     """Return the design of an NVLink domain; None for a fabric of cables, and where the source does not know it.
 
@@ -108,6 +123,12 @@ def beside(here: Site, name: str) -> list[tuple[Stored, list[Shown], int]]:
         for each in answers
     }
     return [(each, shown(here, found[each.id][:MOST]), len(found[each.id])) for each in answers]
+
+
+def counters(here: Site, name: str) -> Stored | None:
+    """Return what the newest look at a fabric's counters said: of InfiniBand's, else of Ethernet's."""
+    answers = {each.result.check: each for each in here.store.latest_results(name)}
+    return next((answers[check] for check in BESIDE if check in answers), None)
 
 
 def findings(here: Site, name: str, nodes: Collection[str]) -> list[Finding]:

@@ -102,6 +102,16 @@ def test_a_ticket_says_where_to_stand_and_what_to_move(technician: httpx.Client,
     assert "Every link of infiniband.hall-1.leaf-1 is checked now." in text
 
 
+def test_the_cable_to_move_is_two_clicks_from_the_first_page(
+    technician: httpx.Client, numbers: dict[str, int]
+) -> None:
+    first = technician.get("/", follow_redirects=True).text
+    assert 'href="/tickets"' in first
+    assert f'href="/tickets/{numbers["swap"]}"' in technician.get("/tickets").text
+    steps = technician.get(f"/tickets/{numbers['swap']}").text.split('<ol class="steps">')[1].split("</ol>")[0]
+    assert "leaf-1" in steps
+
+
 def test_a_cable_is_drawn_as_the_sweep_saw_it(technician: httpx.Client, numbers: dict[str, int]) -> None:
     answer = technician.get(f"/tickets/{numbers['swap']}/picture.svg")
     assert answer.headers["content-type"].startswith("image/svg+xml")
@@ -228,7 +238,7 @@ def test_a_ticket_to_its_end_on_a_phone(
         page.keyboard.type("exchanged the two plugs")
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
-        expect(page.locator("#proof .note")).to_contain_text("Check requested")
+        expect(page.locator("#proof")).to_contain_text("Check requested")
         shot(page, "ticket-phone-asked")
         for after in range(5, 60, 5):
             tick(world, NOW + after)

@@ -6,11 +6,12 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from fleet_runner.core.cabling.fabrics import ETHERNET
-from fleet_runner.core.cabling.topology import tiles
+from fleet_runner.core.cabling.topology import heat, tiles
 from fleet_runner.core.cabling.topology.days import Between, begins, between
 from fleet_runner.core.cabling.topology.picture import svg
 from fleet_runner.core.cabling.topology.tiles import LEAF, WAYS
 from fleet_runner.core.cabling.topology.wrong import untold, wrong
+from fleet_runner.core.lifecycle.runs import Stored
 from fleet_runner.core.tickets.node_tickets import EYES
 from fleet_runner.web import fabrics
 from fleet_runner.web.access import Sees
@@ -76,9 +77,20 @@ def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
     fleet = here.fleet()
     it = fabrics.layered(fleet, name)
     found = fabrics.findings(here, name, it.nodes)
-    bad = wrong(it.links, found)
+    counters = fabrics.counters(here, name)
+    rates = heat.rates(counters.result.observed) if counters is not None else None
+    counting = counters.result.findings if counters is not None else ()
+    every = wrong(it.links, (*found, *counting))
+    looking = {id(each) for each in counting}  # a fabric may have thousands, and to compare them takes long
+    worn = {joined for joined, about in every.items() if any(id(each) in looking for each in about)}
+    bad = {
+        joined: mine
+        for joined, about in every.items()
+        if (mine := tuple(each for each in about if id(each) not in looking))
+    }
+    blind = untold(it.links, counters.result) if counters is not None and rates is not None else frozenset()
     way, chosen = next(((way, given) for way, given in zip(WAYS, (leaf, rail, rack), strict=True) if given), ("", ""))
-    links = tiles.ordered(tiles.of(it, way, chosen), bad) if way else ()
+    links = tiles.of(it, way, chosen) if way else ()
     faults = fabrics.shown(here, [each for each in found if kind in {"", each.code}])
     if way:
         keys = {each.fault for joined in links for each in bad.get(joined, ())}
@@ -88,6 +100,7 @@ def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
     dark = untold(it.links, newest.result if newest is not None else None)
     counted = tiles.tiles(it, bad, dark, looked)
     problems, differences = _compared(here, name, since, to)
+    links = tuple(sorted(tiles.ordered(links, every), key=lambda each: -(rates or {}).get(each, 0.0)))
     return page(
         request,
         who,
@@ -105,8 +118,15 @@ def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
         all_tiles=len(counted),
         way=way,
         chosen=chosen,
-        links=[(joined, bad.get(joined, ()), joined in dark) for joined in links[:MOST]],
+        links=[(joined, every.get(joined, ()), joined in dark) for joined in links[:MOST]],
+        tickets={ticket.fault: ticket.id for ticket in here.store.tickets()} if way else {},
         dark=len(dark),
+        counters=counters,
+        rates=rates,
+        blind=blind,
+        unplaced=_unplaced(counters),
+        heat=heat.heat(it, fabrics.sized(it), rates or {}, worn, blind) if counters is not None and not way else (),
+        allowed=heat.ALLOWED,
         all_links=len(links),
         wrong=len(bad),
         faults=faults[:MOST],
@@ -144,3 +164,10 @@ def _compared(here: Site, name: str, since: str, to: str) -> tuple[list[str], li
     parts = (("gone", found.gone), ("new", found.new), ("still there", found.still))
     told = [(title, fabrics.shown(here, each[:MOST]), len(each)) for title, each in parts]
     return problems, told
+
+
+def _unplaced(counters: Stored | None) -> int:
+    """Return how many ports a look could not tell of without naming them: no answer came, or a counter is full."""
+    observed = counters.result.observed if counters is not None else {}
+    told = [observed.get(key) for key in ("unread", "unknown")]
+    return sum(each for each in told if isinstance(each, int))

@@ -103,5 +103,6 @@ async def logout(request: Request, here: Here, who: Asker) -> Response:
     await asyncio.to_thread(here.store.end_session, digest(secret))
     note_of(request.scope).detail = "logged out"
     answer = RedirectResponse("/login", 303)
+    answer.headers["clear-site-data"] = '"storage"'  # tickets that the browser keeps, and reports that were not sent
     answer.delete_cookie(cookie(request), secure=secure(request), httponly=True, samesite="lax")
     return answer

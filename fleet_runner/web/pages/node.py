@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, Field
 
 from fleet_runner.core.access.api import NodeRequest
-from fleet_runner.core.access.roles import Who, needed
+from fleet_runner.core.access.roles import Right, Who, needed
 from fleet_runner.core.base.suggestions import alike
 from fleet_runner.core.boot.text import words
 from fleet_runner.core.cabling.of_node import wires
@@ -101,6 +101,7 @@ def _head(here: Site, who: Who, row: Node) -> dict[str, Any]:
     return {
         "known": fleet is not None,
         "device": fleet.devices.get(row.name) if fleet is not None else None,
+        "coded": fleet is not None and row.name in fleet.devices and here.settings.web_url and who.may(Right.MEND),
         "place": fleet.place(row.name) if fleet is not None else "",
         "run": run,
         "queue": queued(here.settings, store).get(row.name, ""),

@@ -11,6 +11,7 @@ from fleet_runner.core.tickets.work_orders.racks import svg as racks
 from fleet_runner.core.tickets.work_orders.sheets import ordered
 from fleet_runner.web import fabric_sweeps
 from fleet_runner.web.access import Sees
+from fleet_runner.web.pages import labels
 from fleet_runner.web.site import Here, Site
 
 router = APIRouter()
@@ -42,6 +43,16 @@ def rack(here: Here, who: Sees, number: Number) -> Response:
     del who
     ticket, fleet = known(here, number), here.fleet()
     return drawn(racks(elevations(fleet, ordered(ticket))[:RACKS] if fleet is not None else ()))
+
+
+@router.get("/tickets/{number}/code.svg")
+def code(here: Here, who: Sees, number: Number) -> Response:
+    """Draw a QR code that opens a ticket: from a screen, or from its sheet of paper."""
+    del who
+    url = here.settings.web_url.rstrip("/")
+    if not url:
+        raise HTTPException(404, labels.WEB_URL)
+    return Response(labels.drawn(f"{url}/tickets/{known(here, number).id}"), media_type="image/svg+xml")
 
 
 @router.get("/tickets/{number}/picture.svg")

@@ -1,10 +1,13 @@
-"""One ticket on a phone: where to stand, what to move, and how it is proved done."""
+"""One ticket on a phone: where to stand, what to move, and how it is proved done, with a connection or without."""
 
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Annotated
+from uuid import uuid4
 
 from fastapi import APIRouter, Form, HTTPException, Request, Response
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+from pydantic import BaseModel, Field
 
 from fleet_runner.core.access.roles import Who, needed
 from fleet_runner.core.base.printable import printable
@@ -20,8 +23,9 @@ from fleet_runner.core.tickets.work_orders.verification import Answers, Ask, Cla
 from fleet_runner.web import fabric_sweeps
 from fleet_runner.web.access import Mends, Sees
 from fleet_runner.web.intents import wake
+from fleet_runner.web.pages.login import LASTS
 from fleet_runner.web.pages.pictures import Number, known
-from fleet_runner.web.rendering import page
+from fleet_runner.web.rendering import page, stamp
 from fleet_runner.web.site import Here, Site
 
 router = APIRouter()
@@ -41,7 +45,23 @@ MOVED = frozenset({Stage.PROVISION, Stage.VERIFY, Stage.FIRMWARE})
 GOING = frozenset({ProofStatus.ASKED, ProofStatus.RUNNING, ProofStatus.PASSED})
 """Where nothing more needs to be asked for."""
 
+BEFORE = "somebody had reported it before"
+
+LATE_SECONDS = 60.0
+"""A report that was made so long before it arrived waited for a connection, and says when it was made."""
+
 Words = Annotated[str, Form(max_length=LONGEST)]
+
+
+class Report(BaseModel):
+    """Somebody says that a ticket is done. `key` is this report's own, however often it is sent.
+
+    `waited` is for how many seconds it waited for a connection, by the sender's clock, which may be wrong.
+    """
+
+    words: str = Field("", max_length=LONGEST)
+    key: str = Field("", pattern=r"^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$")
+    waited: float = Field(0.0, ge=0.0, le=1e9, allow_inf_nan=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +75,27 @@ class _Known:
     standing: ProofReport
 
 
+@router.get("/tickets/worker.js")
+def worker(who: Sees) -> Response:
+    """Return what keeps opened tickets in a browser; from here it can see tickets, and no other page."""
+    del who
+    text = files("fleet_runner.web").joinpath("static/worker.js").read_text(encoding="utf-8")
+    return Response(text, media_type="text/javascript")
+
+
 @router.get("/tickets/{number}")
 def show(request: Request, here: Here, who: Sees, number: Number) -> HTMLResponse:
     """Show it."""
+    return _shown(request, here, who, number, "ticket.html")
+
+
+@router.get("/tickets/{number}/steps")
+def steps(request: Request, here: Here, who: Sees, number: Number) -> HTMLResponse:
+    """Show what to do, one action at a time."""
+    return _shown(request, here, who, number, "ticket-steps.html")
+
+
+def _shown(request: Request, here: Site, who: Who, number: int, template: str) -> HTMLResponse:
     ticket, fleet = known(here, number), here.fleet()
     with here.store.one_moment():
         found = _known(here, ticket)
@@ -70,8 +108,10 @@ def show(request: Request, here: Here, who: Sees, number: Number) -> HTMLRespons
     return page(
         request,
         who,
-        "ticket.html",
+        template,
         ticket=ticket,
+        key=f"{uuid4()}",
+        coded=bool(here.settings.web_url),
         sheet=sheet(ticket),
         spots=[spot(fleet, name) for name in devices[:NAMED]],
         more=len(devices) - NAMED,
@@ -93,23 +133,66 @@ def show(request: Request, here: Here, who: Sees, number: Number) -> HTMLRespons
 
 
 @router.post("/tickets/{number}/done")
-def done(here: Here, who: Mends, number: Number, words: Words = "") -> Response:
-    """Ask for the check that proves a ticket done, and note who said so; it stays open until that has passed."""
-    ticket = known(here, number)
+def done(request: Request, here: Here, who: Mends, number: Number, report: Annotated[Report, Form()]) -> Response:
+    """Ask for the check that proves a ticket done, and note who said so; it stays open until that has passed.
+
+    A report with a key is written once. One that comes too late asks for nothing, and is noted.
+    """
+    told = _told(here, who, number, report)
+    if "application/json" in request.headers.get("accept", ""):
+        return JSONResponse({"sentence": told})
+    return _back(number)
+
+
+def _told(here: Site, who: Who, number: int, report: Report) -> str:
+    """Write a report down, and say what came of it."""
+    ticket, key = known(here, number), f"{who.name} {number} {report.key}" if report.key else ""
+    if here.store.reported(key):
+        return f"Ticket {number}: this report was here already."
+    now, words = here.clock(), _plain(report.words)
+    if report.waited > LATE_SECONDS:
+        words = f"{words} (said at {stamp(now - report.waited)} UTC, sent when there was a connection)".strip()
     found = _known(here, ticket)
-    if ticket.closed_at is not None or found.standing.stand in GOING:
-        return _back(number)  # somebody was first, or pressed twice
+    if why := _too_late(ticket, found, now, report.waited):
+        return _noted(here, who, ticket, (words, key), why)
     asked = verification.ask(ticket, found.rows, found.stage)
-    refused, now, intents = _refused(who, asked), here.clock(), list[Intent]()
+    refused, intents = _refused(who, asked), list[Intent]()
     if isinstance(asked, Ask) and not refused:
         because = f"ticket {number} is done"
         intents = [Intent(0, asked.node, intent, who.name, now, because, detail) for intent, detail in asked.intents]
     sentence = refused or (asked.sentence if isinstance(asked, Ask) else asked)
     newest = found.changes[-1].id if found.changes else 0
     said = Change(newest, number, Act.NOTED, sentence, who.name, now)
-    here.store.claim_ticket(said, intents, lambda numbers: verification.told(sentence, numbers, _plain(words)))
+    told = here.store.claim_ticket(
+        said, intents, lambda numbers: verification.told(sentence, numbers, words), key=key
+    )
     wake(here)
-    return _back(number)
+    if told:
+        return f"Ticket {number} is reported as done. {sentence}"
+    return _noted(here, who, ticket, (words, key), BEFORE)
+
+
+def _too_late(ticket: Ticket, found: _Known, now: float, waited: float) -> str:
+    """Say why a report asks for nothing any more; "" where it does."""
+    if ticket.closed_at is not None:
+        return "it was closed by then"
+    if found.standing.stand in GOING:
+        return BEFORE
+    if waited > LASTS:
+        return f"the report waited for more than {LASTS / 3600:.0f} hours"
+    if any(change.act is Act.REOPENED and change.at > now - waited for change in found.changes):
+        return "its fault was found again after that"
+    return ""
+
+
+def _noted(here: Site, who: Who, ticket: Ticket, report: tuple[str, str], why: str) -> str:
+    """Note a report that is too late to ask for anything; of a form without a key somebody pressed twice."""
+    words, key = report
+    if not key:
+        return f"Ticket {ticket.id}: {why}."
+    said = f"{who.name} reports it as done, too; {why}" + (f". What was done: {words}" if words else "")
+    here.store.note_ticket(ticket.id, said, who.name, here.clock(), key=key)
+    return f"Ticket {ticket.id}: {why}. Your report is noted there and asks for nothing."
 
 
 @router.post("/tickets/{number}/notes")

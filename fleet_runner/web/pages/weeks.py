@@ -13,6 +13,8 @@ from fleet_runner.core.reliability.report.picture import bar
 from fleet_runner.core.reliability.report.picture_weeks import OTHERS, Bars, stacked
 from fleet_runner.core.reliability.report.text import duration
 from fleet_runner.core.reliability.trends import stored
+from fleet_runner.core.schedules.retention import DAY
+from fleet_runner.core.tickets.work_orders.queue import by_rack
 from fleet_runner.web.access import Sees
 from fleet_runner.web.pages.trends import body, sentences
 from fleet_runner.web.rendering import page
@@ -21,6 +23,11 @@ from fleet_runner.web.site import Here
 router = APIRouter()
 
 HOUR = 3_600.0
+
+WEEK = 7 * DAY
+
+RACKS = 10
+"""Racks that are shown, those with most faults."""
 
 Row = tuple[str | float, ...]
 
@@ -50,6 +57,8 @@ def weeks(request: Request, here: Here, who: Sees) -> HTMLResponse:
     every = stored.rows(told, "weeks", "week", "causes", "lost")
     repairs, waited = _repairs(told), _waited(told)
     failures = _drawn(every, _faults)
+    fleet = here.fleet()
+    racks = by_rack(here.store.tickets_since(here.clock() - WEEK), fleet) if fleet is not None else ()
     return page(
         request,
         who,
@@ -63,6 +72,9 @@ def weeks(request: Request, here: Here, who: Sees) -> HTMLResponse:
         repairs=repairs,
         waited=waited,
         brought_up=int(_number(told or {}, "brought_up")),
+        racks=racks[:RACKS],
+        more_racks=max(0, len(racks) - RACKS),
+        known=fleet is not None,
         bar=bar,
         duration=duration,
     )

@@ -49,7 +49,7 @@ def test_the_one_thing_that_is_meant_is_opened(technician: httpx.Client, text: s
 
 def test_what_may_be_meant_is_listed_up_to_a_number(technician: httpx.Client) -> None:
     text = technician.get("/find", params={"q": "gpu-"}).text
-    assert text.count('class="task"') == 32
+    assert text.count(">NODE<") == 32
     many = technician.get("/find", params={"q": "000"}).text
     assert many.count('class="task"') <= 50
     leaf = technician.get("/find", params={"q": "leaf-3"})
@@ -139,3 +139,57 @@ def test_whoever_scans_a_label_before_logging_in_comes_to_it_afterwards(site: Se
         assert 'value="/find?q=SN000002"' in form
         answer = client.post("/login", data={"token": token, "next": "/find?q=SN000002"})
         assert client.get(answer.headers["location"]).headers["location"] == "/nodes/gpu-00002"
+
+
+DETECTOR = """
+class Reader {
+  static async getSupportedFormats() { return ["code_128", "qr_code", "ean_13"]; }
+  constructor({ formats }) { window.asked = formats; }
+  async detect(video) { return video.videoWidth ? [{ rawValue: window.name }] : []; }
+}
+window.BarcodeDetector = Reader;
+navigator.mediaDevices.getUserMedia = async () => {
+  const picture = document.createElement("canvas");
+  picture.getContext("2d").fillRect(0, 0, 9, 9);
+  const stream = picture.captureStream(20);
+  setInterval(() => picture.getContext("2d").fillRect(0, 0, Math.random() * 9, 9), 30);
+  return stream;
+};
+"""
+"""What a phone's browser has, and Debian's has not."""
+
+
+@pytest.mark.parametrize(
+    ("code", "to"),
+    [
+        ("http://fleet.example/find?q=SN000002", "/nodes/gpu-00002"),
+        ("SN000003", "/nodes/gpu-00003"),
+        ("https://elsewhere.example/find?q=SN000004", "/nodes/gpu-00004"),
+        ("http://fleet.example/tickets/1", "/tickets/1"),
+        ("https://elsewhere.example/evil", "/find?q=https%3A%2F%2Felsewhere.example%2Fevil"),
+    ],
+)
+def test_a_label_before_the_camera_opens_its_device(site: Served, browser: Browser, code: str, to: str) -> None:
+    with opened(browser, site, Role.TECHNICIAN, size=PHONE) as page:
+        page.add_init_script(DETECTOR)
+        page.goto(f"{site.url}/tickets")
+        page.evaluate("code => { window.name = code; }", code)
+        accessible(page)
+        page.get_by_role("button", name="Scan a label").click()
+        page.wait_for_url(f"{site.url}{to}", timeout=20_000)
+
+
+def test_without_a_reader_there_is_the_field(site: Served, browser: Browser) -> None:
+    with opened(browser, site, Role.TECHNICIAN, size=PHONE) as page:
+        page.goto(f"{site.url}/find")
+        expect(page.locator("#again")).to_be_visible()
+        expect(page.locator("#scan")).to_be_hidden()
+
+
+def test_a_node_and_a_ticket_show_their_codes(site: Served, technician: httpx.Client) -> None:
+    assert "/labels/gpu-00001.svg" in technician.get("/nodes/gpu-00001").text
+    assert "/tickets/1/code.svg" in technician.get("/tickets/1").text
+    assert technician.get("/tickets/1/code.svg").content == drawn("http://fleet.example/tickets/1")
+    assert technician.get("/tickets/999/code.svg").status_code == 404
+    with site.client(Role.VIEWER) as viewer:
+        assert "/labels/gpu-00001.svg" not in viewer.get("/nodes/gpu-00001").text

@@ -184,6 +184,10 @@ def test_pictures_come_to_a_nodes_page_when_somebody_scrolls_there(site: Served,
 def test_each_picture_of_weeks_has_its_table_and_its_spreadsheet(client: httpx.Client) -> None:
     text = client.get("/trends/weeks").text
     assert text.count('<svg class="weeks" ') == 2
+    assert 'href="/trends"' in client.get("/", follow_redirects=True).text, "two clicks from the first page"
+    assert 'href="/trends/weeks"' in client.get("/trends").text
+    racks = text.split('id="racks-title"')[1].split("</section>")[0]
+    assert racks.index('href="/fleet/racks/hall-1/R001"') < racks.index("1 ticket</span>")
     assert text.count("<table>") == 4
     assert "all others" in text
     assert "1 time; 1 still out" in text

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-REVISION = "0017"
+REVISION = "0018"
 """The schema that these are for."""
 
 

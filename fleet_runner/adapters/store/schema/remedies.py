@@ -138,8 +138,10 @@ outbox = Table(
     Column("sentence", Words, nullable=False),
     Column("by", Words, nullable=False),
     Column("at", Double, nullable=False),
+    Column("key", Words),  # of what a page sent: whoever sent it, and its own number
 )
 Index("outbox_ticket", outbox.c.ticket, outbox.c.id)
+Index("outbox_key", outbox.c.key, unique=True)
 """What happened to tickets, written with it: what is worth telling, whoever is told."""
 
 ticket_links = Table(

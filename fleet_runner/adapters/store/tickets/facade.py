@@ -22,6 +22,11 @@ class TrackingMethods(MirrorMethods):
         with self._database.read() as connection:
             return tickets.one(connection, number)
 
+    def tickets_since(self, since: float) -> tuple[Ticket, ...]:
+        """Return the tickets whose fault was seen since a moment, open or closed, oldest first."""
+        with self._database.read() as connection:
+            return tickets.seen_since(connection, since)
+
     def close_ticket(self, number: int, reason: str, by: str, now: float) -> bool:
         """Close a ticket on a person's word; False where there is none, or it is closed."""
         with self._database.write() as connection:
@@ -29,26 +34,34 @@ class TrackingMethods(MirrorMethods):
             history.add(connection, said or ())
             return said is not None
 
-    def note_ticket(self, number: int, words: str, by: str, now: float) -> bool:
-        """Add a person's words to a ticket; False where there is none."""
+    def note_ticket(self, number: int, words: str, by: str, now: float, *, key: str = "") -> bool:
+        """Add a person's words to a ticket; False where there is none, or the report of this key is written."""
         with self._database.write() as connection:
-            said = tickets.note(connection, number, words, by, now)
+            said = tickets.note(connection, number, words, by, now, key=key)
             history.add(connection, said or ())
             return said is not None
 
-    def claim_ticket(self, now: Change, asked: Iterable[Intent], told: Callable[[list[int]], str]) -> bool:
+    def reported(self, key: str) -> bool:
+        """Whether the report of a key is written."""
+        with self._database.read() as connection:
+            return outbox.has(connection, key)
+
+    def claim_ticket(
+        self, now: Change, asked: Iterable[Intent], told: Callable[[list[int]], str], *, key: str = ""
+    ) -> bool:
         """Write down that somebody says a ticket is done, with the requests that prove it; all of it or nothing.
 
         `now` says who says so and when; its id is that of the ticket's newest line when they looked. `told` makes
-        its sentence of the requests' ids. False where somebody else has said so since then, or there is no ticket.
+        its sentence of the requests' ids. False where somebody else has said so since then, the report of this key is
+        written, or there is no ticket.
         """
         with self._database.write() as connection:
-            if not tickets.lock(connection, now.ticket):
+            if not tickets.lock(connection, now.ticket) or outbox.has(connection, key):
                 return False
             if verification.claim(outbox.changes(connection, now.ticket, now.id)) is not None:
                 return False
             sentence = told([intents.leave(connection, each) for each in asked])
-            history.add(connection, tickets.note(connection, now.ticket, sentence, now.by, now.at) or ())
+            history.add(connection, tickets.note(connection, now.ticket, sentence, now.by, now.at, key=key) or ())
             return True
 
     def ticket_changes(self, number: int, after: int = 0) -> tuple[Change, ...]:

@@ -21,15 +21,20 @@ RUNNER = "runner"
 
 
 def add(  # noqa: PLR0913  a line has this many parts
-    connection: Connection, ticket: int, act: Act, sentence: str, *, by: str = RUNNER, now: float
+    connection: Connection, ticket: int, act: Act, sentence: str, *, by: str = RUNNER, now: float, key: str = ""
 ) -> None:
-    """Write a line, and have every tracker told that knows the ticket.
+    """Write a line, and have every tracker told that knows the ticket. `key` is that of a report, and no other's.
 
     The caller has changed or locked the ticket's row, so lines of one ticket follow each other.
     """
     row = {"ticket": ticket, "act": act.value, "sentence": bounds.words(sentence), "by": bounds.key(by)}
-    connection.execute(database.insert(connection, outbox).values(row | {"at": now}))
+    connection.execute(database.insert(connection, outbox).values(row | {"at": now, "key": key or None}))
     connection.execute(update(ticket_links).where(ticket_links.c.ticket == ticket).values(waits=True))
+
+
+def has(connection: Connection, key: str) -> bool:
+    """Whether a report has been written."""
+    return bool(key) and connection.execute(select(outbox.c.id).where(outbox.c.key == key)).first() is not None
 
 
 def follow(connection: Connection, before: Ticket, action: OpenTicket, now: float) -> None:

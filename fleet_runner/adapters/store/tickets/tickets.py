@@ -41,6 +41,11 @@ def of_nodes(connection: Connection, names: Iterable[str], since: float) -> tupl
     return rows.tickets(in_chunks(connection, _with_nodes().where(late), tickets.c.id, named))
 
 
+def seen_since(connection: Connection, since: float) -> tuple[Ticket, ...]:
+    """Return the tickets whose fault was seen since a moment, open or closed, oldest first."""
+    return _collect(connection, _with_nodes().where(tickets.c.last_seen_at >= since))
+
+
 def one(connection: Connection, number: int) -> Ticket | None:
     """Return a ticket, or None."""
     return next(iter(_collect(connection, _with_nodes().where(tickets.c.id == number))), None)
@@ -90,12 +95,14 @@ def close_by_hand(connection: Connection, number: int, reason: str, by: str, now
     return _say_by_hand(connection, ticket, f"Ticket {number} closed by hand: {reason}", by, now)
 
 
-def note(connection: Connection, number: int, words: str, by: str, now: float) -> list[Entry] | None:
-    """Add a person's words to a ticket; None where there is no such ticket."""
+def note(  # noqa: PLR0913  a line has this many parts
+    connection: Connection, number: int, words: str, by: str, now: float, *, key: str = ""
+) -> list[Entry] | None:
+    """Add a person's words to a ticket; None where there is no such ticket, or the report is written already."""
     ticket = one(connection, number) if lock(connection, number) else None
-    if ticket is None:
+    if ticket is None or outbox.has(connection, key):
         return None
-    outbox.add(connection, number, Act.NOTED, words, by=by, now=now)
+    outbox.add(connection, number, Act.NOTED, words, by=by, now=now, key=key)
     return _say_by_hand(connection, ticket, f"Ticket {number}, a note: {words}", by, now)
 
 

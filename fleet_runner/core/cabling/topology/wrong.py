@@ -29,7 +29,8 @@ def untold(links: Iterable[Link], result: Result | None) -> frozenset[Link]:
     """Return the links of which a sweep could not tell anything: all, where it said nothing or is not believed."""
     if result is None or not speaks(result) or suspect(result) is not None:
         return frozenset(links)
-    doubtful = unsure(result)
+    if not (doubtful := unsure(result)):
+        return frozenset()
     alone = frozenset(device for each in doubtful if len(each) == 1 for device in each)
     ends = ((joined, frozenset({joined.a.device, joined.b.device})) for joined in links)
     return frozenset(joined for joined, both in ends if both in doubtful or not alone.isdisjoint(both))

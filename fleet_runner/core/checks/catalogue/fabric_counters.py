@@ -36,6 +36,9 @@ FOUND = 1
 CAP_LINKS, CAP_SHARE = 10, 0.005
 """Bad links at once up to which each is taken for itself (the cap on isolated ports of UFM's PDR plug-in)."""
 
+MOST_COUNTED = 1_000
+"""Links with symbol errors that a result names, those with most first: they are drawn."""
+
 MOST_RECORDED = 50
 """Links that went down, at one end or both, which a result names; all are remembered."""
 
@@ -89,13 +92,16 @@ def judge(readings: Readings, expected: Expected) -> Result:
     if not whole:
         grown |= dict.fromkeys(memory.ports.keys() - grown.keys(), UNKNOWN)
     until: Mapping[str, float] = expected.run.get("disturbed", {})
-    sight = look(moved(links, grown, memory, expected), memory, now, until)
+    every = tuple(moved(links, grown, memory, expected))
+    sight = look(every, memory, now, until)
     lost = lingering(links, sight, memory, expected)
     ports = carried(counts, memory, now, whole=whole, upset=sight.excluded)
     bad = {joined: link(each.first.port, each.other.port) for joined, each in sight.bad.items()}
     kept = Memory(now, marks(memory, now), whole, ports, devices, sight.downs, bad | lost)
     full = [end for end in counts if grown[end].symbol is None]
     facts |= {
+        "seconds": now - memory.since(now),
+        "counted": _counted(every, sight.excluded),
         "unknown": len(full),
         "excluded": len(sight.excluded) // 2,
         "one_ended": len(sight.one_ended),
@@ -181,6 +187,17 @@ def lingering(
         if (named := link(bind_end(a, known), bind_end(b, known))) in wanted
     }
     return {present.get(named, joined): named for joined, named in untold.items() if named in wanted}
+
+
+def _counted(every: Iterable[Moved], excluded: frozenset[End]) -> list[list[str | int]]:
+    """Return the links with symbol errors, each as its two ports and the errors of the end that counted most."""
+    found = [
+        (max(one.grown.symbol or 0, other.grown.symbol or 0), one.port, other.port)
+        for joined, (one, other), _ in every
+        if excluded.isdisjoint(joined)
+    ]
+    worst = sorted((each for each in found if each[0]), key=lambda each: (-each[0], *each[1:]))[:MOST_COUNTED]
+    return [[*one, *other, errors] for errors, one, other in worst]
 
 
 def _unsure(lost: Iterable[Link], until: Mapping[str, float], since: float, expected: Expected) -> list[str]:

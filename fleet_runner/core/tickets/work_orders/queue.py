@@ -1,9 +1,11 @@
 """The tickets that wait for hands, by where somebody stands for them."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fleet_runner.core.inventory.records import Fleet
+from fleet_runner.core.base.natural_order import natural
+from fleet_runner.core.inventory.records import Fleet, rack_key
 from fleet_runner.core.lifecycle.runs import Ticket
 from fleet_runner.core.tickets.work_orders.locations import DeviceLocation, spot, walking
 from fleet_runner.core.tickets.work_orders.sheets import ordered
@@ -85,3 +87,14 @@ def _fits(task: Task, wanted: TicketFilter) -> bool:
         and (not wanted.remedy or ticket.remedy == wanted.remedy)
         and (not text or any(text in word.casefold() for word in said))
     )
+
+
+def by_rack(tickets: Iterable[Ticket], fleet: Fleet) -> tuple[tuple[str, int], ...]:
+    """Count tickets by rack, those with most first; one about devices in two racks counts for both."""
+    counted = Counter(rack for ticket in tickets for rack in _racks(ticket, fleet))
+    return tuple(sorted(counted.items(), key=lambda each: (-each[1], natural(each[0]))))
+
+
+def _racks(ticket: Ticket, fleet: Fleet) -> set[str]:
+    devices = [device for name in ticket.nodes if (device := fleet.devices.get(name)) is not None]
+    return {rack_key(device.site, device.rack) for device in devices if device.rack}

@@ -1,6 +1,7 @@
-"""What somebody means who types or scans a name, a serial number, an address, a rack or a ticket's number."""
+"""What somebody means who types or scans a name, serial number, address, rack, fabric or ticket number."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -9,7 +10,7 @@ from typing import NamedTuple
 from fleet_runner.core.inventory.records import Device, Fleet
 from fleet_runner.core.lifecycle.runs import Ticket
 
-NODE, DEVICE, RACK, TICKET = "node", "device", "rack", "ticket"
+NODE, DEVICE, RACK, TICKET, FABRIC = "node", "device", "rack", "ticket", "fabric"
 
 SHORTEST = 3
 """Characters from which a part of a serial number is looked for: fewer are in nearly every one."""
@@ -26,53 +27,109 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """All words that name a fleet's devices, in one text with a line for each device: `names` has whose line it is.
+
+    Each line begins at `starts` with a line break and the device's name. To look through one text takes a millisecond
+    at 10,000 nodes, and through their parts and ports one by one a hundred times as long.
+    """
+
+    text: str = ""
+    starts: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def named(self, key: str) -> Iterator[str]:
+        """Yield devices of which it is a word, whole."""
+        return self._having(f"\n{key}\t", f"\t{key}\t")
+
+    def holding(self, part: str) -> Iterator[str]:
+        """Yield devices with a text in their words; those whose name begins with it come first, and once more."""
+        return self._having(f"\n{part}", part)
+
+    def _having(self, *texts: str) -> Iterator[str]:
+        for text in texts:
+            at = self.text.find(text)
+            while at >= 0:
+                line = bisect_right(self.starts, at)
+                yield self.names[line - 1]
+                at = self.text.find(text, self.starts[line]) if line < len(self.starts) else -1
+
+
+def worded(fleet: Fleet) -> Words:
+    """Put a fleet's words into one text."""
+    lines: list[str] = []
+    starts: list[int] = []
+    at, devices = 0, sorted(fleet.devices.values(), key=lambda device: device.name)
+    for device in devices:
+        told = [word for _, words in _of_device(device, DEVICE) for word in words]
+        forms = dict.fromkeys(form for word in map(_plain, told) for form in (word, _bare(word)))
+        line = "\n" + "\t".join(forms) + "\t"
+        lines.append(line)
+        starts.append(at)
+        at += len(line)
+    return Words("".join(lines), tuple(starts), tuple(device.name for device in devices))
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
-    """Where is looked: the source of truth, the names of the store's nodes, and tickets."""
+    """Where is looked: the source of truth and its words, the names of the store's nodes and fabrics, and tickets."""
 
     fleet: Fleet | None
+    words: Words
     nodes: frozenset[str]
     tickets: tuple[Ticket, ...] = ()
+    fabrics: tuple[str, ...] = ()
 
 
 def exact(known: Known, text: str) -> tuple[Found, ...]:
     """Return what a text names as a whole, however it is written; each thing once."""
     wanted = _key(text)
-    return _once(found for found, words in _every(known) if wanted in map(_key, words)) if wanted else ()
+    found = (found for found, words in _every(known, known.words.named(wanted)) if wanted in map(_key, words))
+    return tuple(_fresh(found)) if wanted else ()
 
 
 def alike(known: Known, text: str, most: int) -> tuple[Found, ...]:
     """Return at most so many things of which a text names a part."""
-    wanted = text.strip().casefold()
+    wanted = _plain(text)
     if not wanted:
         return ()
     told = (
         found
-        for found, words in _every(known)
-        if any(wanted in word.casefold() for word in words)
+        for found, words in _every(known, known.words.holding(wanted))
+        if any(wanted in _plain(word) for word in words)
         and (found.because == found.key or found.kind == TICKET or len(wanted) >= SHORTEST)
     )
     return tuple(islice(_fresh(told), most))
 
 
+def _plain(word: str) -> str:
+    return " ".join(word.casefold().split())
+
+
 def _key(word: str) -> str:
     """Return a word as it is compared: addresses in one form, whether with colons, dashes, dots or 0x."""
-    plain = word.strip().casefold()
+    return _bare(_plain(word))
+
+
+def _bare(plain: str) -> str:
     address = _ADDRESS.fullmatch(plain)
     return re.sub("[:.-]", "", address[1]) if address else plain
 
 
-def _every(known: Known) -> Iterator[tuple[Found, tuple[str, ...]]]:
-    """Yield everything that may be meant, with the words that name it."""
-    for ticket in known.tickets:
-        yield Found(TICKET, str(ticket.id), ticket.title), (f"#{ticket.id}", str(ticket.id))
+def _every(known: Known, near: Iterable[str]) -> Iterator[tuple[Found, tuple[str, ...]]]:
+    """Yield everything that may be meant, with the words that name it; of devices, `near` alone."""
     fleet = known.fleet
     devices = fleet.devices if fleet is not None else {}
     for name in sorted(known.nodes - devices.keys()):
         yield Found(NODE, name, name), (name,)
     for key, rack in (fleet.racks if fleet is not None else {}).items():
         yield Found(RACK, key, key), (rack.name, key)
-    for device in devices.values():
-        yield from _of_device(device, NODE if device.name in known.nodes else DEVICE)
+    for name in known.fabrics:
+        yield Found(FABRIC, name, name), (name,)
+    for name in near:
+        yield from _of_device(devices[name], NODE if name in known.nodes else DEVICE)
+    for ticket in known.tickets:
+        yield Found(TICKET, str(ticket.id), ticket.title), (f"#{ticket.id}", str(ticket.id), ticket.title)
 
 
 def _of_device(device: Device, kind: str) -> Iterator[tuple[Found, tuple[str, ...]]]:
@@ -86,10 +143,6 @@ def _of_device(device: Device, kind: str) -> Iterator[tuple[Found, tuple[str, ..
         words = tuple(word for word in (port.mac, port.guid) if word)
         if words:
             yield Found(kind, device.name, f"{port.name}, {' '.join(words)}"), words
-
-
-def _once(every: Iterable[Found]) -> tuple[Found, ...]:
-    return tuple(_fresh(every))
 
 
 def _fresh(every: Iterable[Found]) -> Iterator[Found]:

@@ -1,8 +1,11 @@
 """The outbox: written with the ticket, told to each tracker in its own time."""
 
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 
 import pytest
+from sqlalchemy import text
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import ConflictError, StoreError
@@ -10,7 +13,7 @@ from fleet_runner.core.lifecycle.actions import CloseTicket
 from fleet_runner.core.lifecycle.runs import Intent, IntentKind
 from fleet_runner.core.tickets.trackers.changes import Act, Change
 from fleet_runner.core.tickets.work_orders import verification
-from tests.adapters.store.builders import decision, node, swap
+from tests.adapters.store.builders import decision, device, node, swap
 
 
 def acts(store: Store, ticket: int = 1) -> list[Act]:
@@ -137,3 +140,53 @@ def test_of_two_who_say_at_once_that_it_is_done_one_is_heard(stocked: Store) -> 
     assert (said.by, said.intents) == ("ann", (intent.id,))
     assert stocked.history("gpu-01")[-1].sentence.endswith("What was done: two plugs")
     assert say("bob", after=stocked.ticket_changes(1)[-1].id), "who has seen that may say it again"
+
+
+def test_a_report_with_a_key_is_written_once(stocked: Store) -> None:
+    """Also where it comes as a note first, and by whomever."""
+    stocked.apply(node(stocked), decision(swap("gpu-01")), 200.0)
+    newest = stocked.ticket_changes(1)[-1].id
+    assert not stocked.reported("")
+    assert not stocked.reported("ann 1")
+    assert stocked.note_ticket(1, "Done, too.", "ann", 210.0, key="ann 1")
+    assert stocked.reported("ann 1")
+    assert not stocked.note_ticket(1, "Done, too.", "ann", 211.0, key="ann 1")
+    said = Change(newest, 1, Act.NOTED, "It is looked at now.", "ann", 212.0)
+    assert not stocked.claim_ticket(said, (), lambda _: "Done: yes", key="ann 1")
+    assert stocked.claim_ticket(said, (), lambda _: "Done: yes", key="ann 2")
+    assert stocked.note_ticket(1, "No key.", "ann", 213.0)
+    assert stocked.note_ticket(1, "No key.", "ann", 214.0)
+    assert acts(stocked) == [Act.OPENED, *(Act.NOTED,) * 4]
+
+
+def _notes(url: str) -> int:
+    """Send thirty reports, as another process does at the same time; return how many were written."""
+    with Store.open(url) as store:
+        return sum(store.note_ticket(1, "Done.", "ann", 210.0, key=f"ann 1 {each}") for each in range(30))
+
+
+def test_a_report_that_two_processes_write_at_once_is_written_once(url: str) -> None:
+    with Store.open(url) as store:
+        store.register([device("gpu-01")], 100.0)
+        store.apply(node(store), decision(swap("gpu-01")), 200.0)
+        with ProcessPoolExecutor(2, get_context("spawn")) as both:
+            assert sum(both.map(_notes, [url, url])) == 30
+        assert acts(store).count(Act.NOTED) == 30
+
+
+def test_no_two_lines_have_a_key_whoever_writes_them(stocked: Store) -> None:
+    stocked.apply(node(stocked), decision(swap("gpu-01")), 200.0)
+    assert stocked.note_ticket(1, "Done.", "ann", 210.0, key="ann 1")
+    again = (
+        "INSERT INTO outbox (ticket, act, sentence, by, at, key)"
+        " SELECT ticket, act, sentence, by, at, key FROM outbox"
+    )
+    with pytest.raises(StoreError, match=r"outbox[_.]key"), stocked._database.write() as connection:
+        connection.execute(text(again))
+
+
+def test_tickets_are_found_by_when_their_fault_was_seen(stocked: Store) -> None:
+    stocked.apply(node(stocked), decision(swap("gpu-01")), 200.0)
+    assert stocked.close_ticket(1, "A known one.", "ann", 210.0)
+    assert [ticket.id for ticket in stocked.tickets_since(200.0)] == [1]
+    assert stocked.tickets_since(200.5) == ()

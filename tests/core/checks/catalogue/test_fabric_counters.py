@@ -57,7 +57,10 @@ def test_any_two_looks_give_a_result_that_can_be_kept(first: Counts, second: Cou
 
 
 def test_symbol_errors_name_both_ends_and_begin_where_they_were_counted() -> None:
-    finding = the(looked({(LEAF, 1): (100, 0)}, {(LEAF, 1): (112, 0)}))
+    result = looked({(LEAF, 1): (100, 0)}, {(LEAF, 1): (112, 0)})
+    finding = the(result)
+    assert result.observed["counted"] == [["gpu-01", "ib0", "leaf-1", "1", 12]]
+    assert result.observed["seconds"] == 600.0
     assert finding.code == "cabling.symbol_errors"
     assert finding.remedy is Remedy.RECABLE
     assert finding.component == "gpu-01 ib0 to leaf-1 1"

@@ -2,7 +2,7 @@
 
 from fleet_runner.core.inventory.records import Device, Fleet, Rack
 from fleet_runner.core.lifecycle.runs import Ticket
-from fleet_runner.core.tickets.work_orders.queue import OLDEST, TicketFilter, chosen, stops, tasks
+from fleet_runner.core.tickets.work_orders.queue import OLDEST, TicketFilter, by_rack, chosen, stops, tasks
 
 FLEET = Fleet(
     ("a", "b"),
@@ -56,3 +56,9 @@ def test_somebody_finds_what_they_look_for() -> None:
 def test_without_a_source_of_truth_every_ticket_is_still_there() -> None:
     (stop,) = stops(tasks([ticket(1, "gpu-1")], None))
     assert stop.room == ("", "", "")
+
+
+def test_racks_with_most_tickets_are_first() -> None:
+    found = by_rack([task.ticket for task in EVERY], FLEET)
+    assert found == (("a/R2", 2), ("a/R10", 1))
+    assert by_rack([ticket(1, "gpu-1", "gpu-2"), ticket(2, "gpu-2", "gpu-2")], FLEET) == (("a/R2", 2), ("a/R10", 1))

@@ -4,7 +4,7 @@ import pytest
 
 from fleet_runner.core.inventory.records import Device, Fleet, Interface, Part, Rack
 from fleet_runner.core.lifecycle.runs import Ticket
-from fleet_runner.core.tickets.work_orders.search import Found, Known, alike, exact
+from fleet_runner.core.tickets.work_orders.search import Found, Known, Words, alike, exact, worded
 
 PORTS = (
     Interface("p1", "x"),
@@ -29,7 +29,13 @@ FLEET = Fleet(
     },
     (),
 )  # fmt: skip
-KNOWN = Known(FLEET, frozenset({"gpu-1", "gpu-9"}), (Ticket(12, "f", "c", "lost", "", (), "RMA", 0.0),))
+KNOWN = Known(
+    FLEET,
+    worded(FLEET),
+    frozenset({"gpu-1", "gpu-9"}),
+    (Ticket(12, "f", "c", "lost", "", (), "RMA", 0.0),),
+    ("ib.hall",),
+)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +53,7 @@ KNOWN = Known(FLEET, frozenset({"gpu-1", "gpu-9"}), (Ticket(12, "f", "c", "lost"
         ("hall/r1", "rack", "hall/R1"),
         ("#12", "ticket", "12"),
         ("12", "ticket", "12"),
+        ("IB.hall", "fabric", "ib.hall"),
     ],
 )
 def test_one_thing_is_meant(text: str, kind: str, key: str) -> None:
@@ -68,9 +75,18 @@ def test_a_part_of_a_word_finds_what_fits() -> None:
     assert alike(KNOWN, " ", 9) == ()
     assert len(alike(KNOWN, "g", 1)) == 1
     assert [each.key for each in alike(KNOWN, "12", 9)] == ["12"]
+    assert alike(KNOWN, "LOS", 9) == (Found("ticket", "12", "lost"),)
+
+
+def test_devices_whose_name_begins_with_it_come_first() -> None:
+    names = ("a-gpu", "b-gpu", "gpu-1", "gpu-2", "z")
+    fleet = Fleet(("hall",), {}, {}, {name: Device(name, "t", "gpu-server", "hall") for name in names}, ())
+    known = Known(fleet, worded(fleet), frozenset(names))
+    assert [each.key for each in alike(known, "gpu", 9)] == ["gpu-1", "gpu-2", "a-gpu", "b-gpu"]
+    assert [each.key for each in alike(known, " Z ", 9)] == ["z"]
 
 
 def test_without_a_source_of_truth_nodes_and_tickets_are_found() -> None:
-    known = Known(None, frozenset({"gpu-9"}))
+    known = Known(None, Words(), frozenset({"gpu-9"}))
     assert exact(known, "gpu-9") == (Found("node", "gpu-9", "gpu-9"),)
     assert alike(known, "gpu", 9) == (Found("node", "gpu-9", "gpu-9"),)
