@@ -67,6 +67,14 @@ def test_nothing_acts_on_it_whatever_is_known(  # noqa: PLR0917  the axes of wha
         assert acts(replace(view, drained=drained)) == []
 
 
+def test_stages_that_have_passed_move_it_nowhere() -> None:
+    runs = tuple(a_run(stage, Outcome.PASSED) for stage in STATES[State.BURN_IN].stages)
+    settled = a_view(a_node(State.BURN_IN), runs=runs)
+    assert any(isinstance(each, Move) for each in decide(settled, TIMING, NOW).actions)
+    decision = decide(replace(settled, refused=REFUSED), TIMING, NOW)
+    assert (decision.actions, decision.waiting) == ((), WHY)
+
+
 @pytest.mark.parametrize("state", [State.PROVISION, State.FIRMWARE, State.BURN_IN, State.WIPE])
 def test_it_says_why_nothing_begins_and_is_looked_at_again(state: State) -> None:
     decision = decide(refused(state), TIMING, NOW)
