@@ -6,7 +6,7 @@ import subprocess
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from fleet_runner.adapters.redfish.credential_breaker import Breaker
+from fleet_runner.adapters.redfish.credential_breaker import Breaker, Trial
 from fleet_runner.core.base.errors import BmcError, BmcRefused, SettingsError
 from fleet_runner.core.base.printable import printable
 
@@ -54,19 +54,24 @@ class Ipmitool:
             BmcError: it failed, or did not end in time.
         """
         with self._breaker.trial(LOCK_SECONDS) as trial:
-            for _ in range(TRIES):
-                reply = self._run(*words, packets=1 if once else PACKETS)
-                if NO_SESSION not in reply.error:
-                    trial.accepted()
-                    break
-                # Why is told with -v alone, which has logs told in another form.
-                if any(refused in self._run("-v", "mc", "info", packets=1).error for refused in REFUSED):
-                    raise BmcRefused(self._breaker.told(trial.refused()))
-            else:
-                raise BmcRefused(f"{self.url} does not answer IPMI: {_last(reply.error)}; look at the BMC")
+            reply = self._told(trial, words, packets=1 if once else PACKETS)
         if reply.status:
             raise BmcError(f"{self.url}: ipmitool {' '.join(words)} failed: {_last(reply.error or reply.text)}")
         return reply.text
+
+    def _told(self, trial: Trial, words: tuple[str, ...], *, packets: int) -> Reply:
+        """Return what came of the first session that began."""
+        why = ""
+        for _ in range(TRIES):
+            reply = self._run(*words, packets=packets)
+            if NO_SESSION not in reply.error:
+                trial.accepted()
+                return reply
+            # Why is told with -v alone, which has logs told in another form.
+            if any(refused in self._run("-v", "mc", "info", packets=1).error for refused in REFUSED):
+                raise BmcRefused(self._breaker.told(trial.refused()))
+            why = _last(reply.error)
+        raise BmcRefused(f"{self.url} does not answer IPMI: {why}; look at the BMC")
 
     def _run(self, *words: str, packets: int) -> Reply:
         tool = shutil.which("ipmitool")
