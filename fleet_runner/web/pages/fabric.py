@@ -125,6 +125,7 @@ def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
         rates=rates,
         blind=blind,
         unplaced=_unplaced(counters),
+        erring=_erring(counters),
         heat=heat.heat(it, fabrics.sized(it), rates or {}, worn, blind) if counters is not None and not way else (),
         allowed=heat.ALLOWED,
         all_links=len(links),
@@ -164,6 +165,12 @@ def _compared(here: Site, name: str, since: str, to: str) -> tuple[list[str], li
     parts = (("gone", found.gone), ("new", found.new), ("still there", found.still))
     told = [(title, fabrics.shown(here, each[:MOST]), len(each)) for title, each in parts]
     return problems, told
+
+
+def _erring(counters: Stored | None) -> int:
+    """Return how many links counted errors; a look names those with most."""
+    told = counters.result.observed.get("counting") if counters is not None else None
+    return told if isinstance(told, int) else 0
 
 
 def _unplaced(counters: Stored | None) -> int:

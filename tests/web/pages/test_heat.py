@@ -119,3 +119,13 @@ def test_heat_reads_well(site: Served, browser: Browser, size: tuple[int, int], 
         expect(page.locator("#links")).to_contain_text("leaf-2")
         accessible(page)
         fits(page)
+
+
+def test_links_beyond_those_that_a_look_names_are_not_said_to_have_no_error(tmp_path: Path) -> None:
+    with Store.create(f"sqlite:///{tmp_path / 'fleet.db'}") as store:
+        fleet = spined(described(4))
+        known(store, fleet, NOW - 9_000)
+        looked(store, NOW - 900, {"seconds": 3_600.0, "counted": COUNTED, "counting": 3})
+        with served(store, fleet, tmp_path) as site, site.client() as client:
+            text = client.get(f"/fabric/{FABRIC}").text
+    assert "Of 3 links that counted errors these are the 2 with most; of the others none counted more than 3" in text

@@ -99,9 +99,11 @@ def judge(readings: Readings, expected: Expected) -> Result:
     bad = {joined: link(each.first.port, each.other.port) for joined, each in sight.bad.items()}
     kept = Memory(now, marks(memory, now), whole, ports, devices, sight.downs, bad | lost)
     full = [end for end in counts if grown[end].symbol is None]
+    erring = _counted(every, sight.excluded)
     facts |= {
         "seconds": now - memory.since(now),
-        "counted": _counted(every, sight.excluded),
+        "counted": erring[:MOST_COUNTED],
+        "counting": len(erring),
         "unknown": len(full),
         "excluded": len(sight.excluded) // 2,
         "one_ended": len(sight.one_ended),
@@ -190,13 +192,13 @@ def lingering(
 
 
 def _counted(every: Iterable[Moved], excluded: frozenset[End]) -> list[list[str | int]]:
-    """Return the links with symbol errors, each as its two ports and the errors of the end that counted most."""
+    """Return the links with symbol errors, most first: two ports and the errors of the end that counted more."""
     found = [
         (max(one.grown.symbol or 0, other.grown.symbol or 0), one.port, other.port)
         for joined, (one, other), _ in every
         if excluded.isdisjoint(joined)
     ]
-    worst = sorted((each for each in found if each[0]), key=lambda each: (-each[0], *each[1:]))[:MOST_COUNTED]
+    worst = sorted((each for each in found if each[0]), key=lambda each: (-each[0], *each[1:]))
     return [[*one, *other, errors] for errors, one, other in worst]
 
 

@@ -60,7 +60,7 @@ def test_symbol_errors_name_both_ends_and_begin_where_they_were_counted() -> Non
     result = looked({(LEAF, 1): (100, 0)}, {(LEAF, 1): (112, 0)})
     finding = the(result)
     assert result.observed["counted"] == [["gpu-01", "ib0", "leaf-1", "1", 12]]
-    assert result.observed["seconds"] == 600.0
+    assert (result.observed["counting"], result.observed["seconds"]) == (1, 600.0)
     assert finding.code == "cabling.symbol_errors"
     assert finding.remedy is Remedy.RECABLE
     assert finding.component == "gpu-01 ib0 to leaf-1 1"
