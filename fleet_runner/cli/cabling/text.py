@@ -189,7 +189,10 @@ def _summary(verdicts: Verdicts) -> str:
     there = f"{verdicts.matched} of {verdicts.designed} designed links are there; "
     count = len(verdicts.faults)
     if not count:
-        return there + ("no fault" if not verdicts.suspect else "no fault that can be named")
+        if verdicts.suspect:
+            return f"{there}no fault that can be named"
+        some = verdicts.doubts or verdicts.silent or verdicts.unmapped or verdicts.shared
+        return f"{there}no fault{' in what could be compared' if some else ''}"
     kinds = Counter(fault.kind for fault in ordered(verdicts.faults))
     listed = ", ".join(f"{number} {said(kind)}" for kind, number in kinds.items())
     return f"{there}{_many(count, 'fault', 'faults')} to put right{f': {listed}' if count > 1 else ''}"

@@ -117,6 +117,7 @@ def test_a_link_of_which_no_end_is_heard_is_unknown_and_not_missing(files: Path,
     said = checked(typed)
     assert said.code == 3
     assert "unknown no data about 1 designed link, the first: gpu-03 eth0 to tor-1 swp3" in said.words
+    assert said.words.endswith("no fault in what could be compared")
     assert "no fault" in said.words
 
 
