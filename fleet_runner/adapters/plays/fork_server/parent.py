@@ -50,7 +50,7 @@ IMPORTED = (
     "ansible.plugins.vars.host_group_vars",
     "fleet_runner.adapters.files.known_hosts",
     "fleet_runner.adapters.plays.play",
-    "fleet_runner.adapters.redfish",
+    "fleet_runner.adapters.ipmi",
     "fleet_runner.adapters.schedulers.slurm",
     "fleet_runner.adapters.sitefiles",
     "fleet_runner.adapters.store.facade",
