@@ -215,20 +215,25 @@ def test_a_log_that_tells_no_count_is_an_error(
         found.gather(READS["redfish_logs"].argv)
 
 
-@pytest.mark.parametrize(("shown", "taken"), [("Boot Device Selector : Force PXE", True), ("No override", False)])
-def test_the_next_boot_is_read_again(
-    shown: str, taken: bool, tmp_path: Path, configured: Settings, monkeypatch: pytest.MonkeyPatch
+def test_only_the_next_boot_comes_from_the_network_and_it_can_be_taken_back(
+    bmc: Simulated, configured: Settings
 ) -> None:
-    """The simulated BMC has no boot options to be read."""
-    pretend(tmp_path / "bin", f'echo "$*" >>{tmp_path}/asked; echo "{shown}"', monkeypatch)
-    with ipmi.opened(configured, "ipmi://127.0.0.1:9") as found:
-        if taken:
-            found.boot_once("Pxe")
-            assert "chassis bootdev pxe options=efiboot" in (tmp_path / "asked").read_text()
-        else:
-            with pytest.raises(BmcError, match="not from pxe"):
-                found.boot_once("Pxe")
-            found.boot_once("None")
+    with ipmi.opened(configured, bmc.url) as found:
+        found.boot_once("Pxe")
+        found.boot_once("None")
+    assert bmc.sent() == ["boot pxe", "boot none"]
+
+
+def test_a_boot_that_a_bmc_says_it_took_and_does_not_show_is_an_error(
+    tmp_path: Path, configured: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pretend(tmp_path / "bin", f'echo "$*" >>{tmp_path}/asked; echo "Boot Device Selector : No override"', monkeypatch)
+    with (
+        ipmi.opened(configured, "ipmi://127.0.0.1:9") as found,
+        pytest.raises(BmcError, match="not from pxe"),
+    ):
+        found.boot_once("Pxe")
+    assert "chassis bootdev pxe options=efiboot" in (tmp_path / "asked").read_text()
 
 
 def test_without_ipmitool_nobody_can_ask(configured: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
