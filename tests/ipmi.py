@@ -3,13 +3,12 @@
 import socket
 import stat
 import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 
 USER, PASSWORD = "operator", "not-in-any-argument"
 
@@ -116,22 +115,17 @@ def simulated(folder: Path, serial: str = "", most: int = 1000) -> Iterator[Simu
     ) as process:  # fmt: skip
         try:
             found = Simulated(f"ipmi://127.0.0.1:{port}", port, folder)
-            _answers(found, process)
+            until(lambda: _answers(found, process), "the simulated BMC answers")
             yield found
         finally:
             process.kill()
 
 
-def _answers(found: Simulated, process: "subprocess.Popen[bytes]") -> None:
-    until = time.monotonic() + PATIENCE
-    while True:
-        try:
-            found.tool("mc", "info")
-        except subprocess.CalledProcessError:
-            assert process.poll() is None, (found.folder / "said").read_text()
-            assert time.monotonic() < until, (found.folder / "said").read_text()
-        else:
-            return
+def _answers(found: Simulated, process: "subprocess.Popen[bytes]") -> bool:
+    assert process.poll() is None, (found.folder / "said").read_text()
+    with suppress(subprocess.CalledProcessError):
+        return found.tool("mc", "info") != ""
+    return False
 
 
 def _free() -> int:

@@ -51,6 +51,7 @@ def report(
     now = time.time()
     from fleet_runner.cli.reliability import report_ahead, report_bring_up, report_jobs  # noqa: PLC0415  other commands draw nothing
     from fleet_runner.core.reliability.interruptions import words as job_words  # noqa: PLC0415  it needs numpy
+    from fleet_runner.reconcile.lifecycle.queue import away  # noqa: PLC0415  other commands queue nothing
 
     assumed = report_jobs.assumed(checkpoint_minutes, restart_minutes)
     span = _span(week_, since, until, now)
@@ -60,7 +61,7 @@ def report(
     with opened() as (settings, store):
         found = store.report_rows(span, progress(time.monotonic()))
         ways = store.bring_ups(span, now, found.stories)
-        waiting = report_bring_up.waiting(store)
+        waiting = away(settings, store)
         jobs = report_jobs.job_figures(store, found.stories, span, now, assumed)
         tomorrow = report_ahead.ahead(store)
     this, before = figures(found, span, now), figures(found, span.before(), now)

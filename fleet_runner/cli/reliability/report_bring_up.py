@@ -3,9 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from fleet_runner.adapters.store import Store
-from fleet_runner.core.lifecycle.states import ENDED, SERVING
-from fleet_runner.core.lifecycle.waits import Wait, waits
+from fleet_runner.core.lifecycle.waits import Wait
 from fleet_runner.core.reliability.bring_up import words
 from fleet_runner.core.reliability.bring_up.figures import Ways
 
@@ -19,12 +17,6 @@ class Shown:
 
     ways: Ways = field(default_factory=Ways)
     waiting: tuple[Wait, ...] = ()
-
-
-def waiting(store: Store) -> tuple[Wait, ...]:
-    """Return what nodes that do not serve wait for now, and no run works on."""
-    away = [each for each in store.nodes() if each.state not in SERVING | ENDED]
-    return waits(away, (run.node for run in store.open_runs()), {})
 
 
 def plain(found: Ways, waiting: tuple[Wait, ...]) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from fleet_runner.adapters.plays import engine
 from fleet_runner.adapters.plays.engine import BatchState
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.inventory.placement import SOON, Runner, living, waits
+from fleet_runner.core.lifecycle import waits as waiting
+from fleet_runner.core.lifecycle.states import ENDED, SERVING
 from fleet_runner.reconcile.lifecycle.batches import AGAIN, in_line
 from fleet_runner.reconcile.loop.leader import described
 from fleet_runner.reconcile.loop.single_instance import served
@@ -43,8 +45,14 @@ def queued(settings: Settings, store: "Store") -> dict[str, str]:
     """Say of each node whose batch nobody has taken why that is; nothing where it is about to be."""
     if not store.shared:
         return {}
-    waiting = [line for line in _shared(settings, store) if line.state == "waits" and line.why != SOON]
-    return {node: f"{line.stage} waits: {line.why}" for line in waiting for node in line.nodes}
+    untaken = [line for line in _shared(settings, store) if line.state == "waits" and line.why != SOON]
+    return {node: f"{line.stage} waits: {line.why}" for line in untaken for node in line.nodes}
+
+
+def away(settings: Settings, store: "Store") -> tuple[waiting.Wait, ...]:
+    """Return what nodes that do not serve wait for now."""
+    nodes = [each for each in store.nodes() if each.state not in SERVING | ENDED]
+    return waiting.waits(nodes, (run.node for run in store.open_runs()), queued(settings, store))
 
 
 def runners(settings: Settings, store: "Store") -> tuple[Runner, ...]:

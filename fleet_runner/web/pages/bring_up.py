@@ -5,12 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
-from fleet_runner.core.lifecycle.states import ENDED, SERVING
-from fleet_runner.core.lifecycle.waits import waits
 from fleet_runner.core.reliability.bring_up import words
 from fleet_runner.core.reliability.report.picture import bar
 from fleet_runner.core.reliability.report.rows import Span
 from fleet_runner.core.reliability.report.text import duration
+from fleet_runner.reconcile.lifecycle.queue import away
 from fleet_runner.web.access import Sees
 from fleet_runner.web.rendering import page
 from fleet_runner.web.site import Here
@@ -30,7 +29,6 @@ def bring_up(request: Request, here: Here, who: Sees, days: Annotated[int, Query
     """Show the ways of nodes whose Day 0 began in the last days."""
     now = here.clock()
     found = here.store.bring_ups(Span(now - days * DAY, now), now, most=MOST)
-    away = [each for each in here.store.nodes() if each.state not in SERVING | ENDED]
     return page(
         request,
         who,
@@ -38,7 +36,7 @@ def bring_up(request: Request, here: Here, who: Sees, days: Annotated[int, Query
         days=days,
         ways=found,
         shown=found.ways[:LISTED],
-        waiting=waits(away, (run.node for run in here.store.open_runs()), {})[:LISTED],
+        waiting=away(here.settings, here.store)[:LISTED],
         words=words,
         bar=bar,
         duration=duration,

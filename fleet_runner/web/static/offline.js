@@ -6,6 +6,7 @@ const me = document.body.dataset.who;
 const keeps = me && window.isSecureContext && navigator.locks && window.caches && window.indexedDB;
 const LASTS = 12 * 3600 * 1000; // milliseconds, as long as a session
 const LONGEST = 500; // characters
+const PATIENCE = 20000; // milliseconds for an answer; a report that arrived all the same counts once
 const ticket = document.querySelector("[data-ticket]")?.dataset.ticket;
 
 function store() {
@@ -35,22 +36,26 @@ const waiting = async () => (await reports("readonly", (all) => all.getAll())).f
 
 async function send() {
   const told = [];
-  for (const each of await waiting()) {
+  for (const each of (await waiting()).filter((one) => !one.refused)) {
     let answer;
     try {
       answer = await fetch(`/tickets/${each.number}/done`, {
         method: "POST",
         headers: { accept: "application/json", ...JSON.parse(document.body.getAttribute("hx-headers")) },
-        body: new URLSearchParams({ key: each.key, words: each.words, waited: Math.max(0, Date.now() / 1000 - each.pressed) }),
+        body: new URLSearchParams({ key: each.key, words: each.words, waited: seconds(each) }),
+        signal: AbortSignal.timeout(PATIENCE),
       });
     } catch {
       break; // no connection
     }
     // An answer of somebody else, such as the page of a network that wants a login, is none.
-    const said = answer.ok && !answer.redirected ? await answer.json().catch(() => null) : null;
+    const ours = !answer.redirected && answer.headers.get("content-type")?.startsWith("application/json");
+    const said = ours && answer.ok ? await answer.json().catch(() => null) : null;
     if (said) {
       told.push(said.sentence);
       await reports("readwrite", (all) => all.delete(each.key));
+    } else if (ours && (answer.status === 404 || answer.status === 422)) {
+      await reports("readwrite", (all) => all.put({ ...each, refused: answer.status }));
     } else {
       told.push(answer.status === 401 || answer.status === 403
         ? `Ticket ${each.number}: log in again to send your report.`
@@ -60,39 +65,66 @@ async function send() {
   return told;
 }
 
+// How long a report waited, by the phone's clock, which may be wrong by years; a thousand million is what the server takes.
+const seconds = (each) => Math.min(1e9, Math.max(0, Date.now() / 1000 - each.pressed));
+
 async function flush() {
   const told = await navigator.locks.request("reports", send);
-  const left = (await waiting()).map((each) => each.number);
-  if (left.length) told.push(`Not sent yet: done, of ticket ${left.join(", ")}. It waits in this browser for a connection.`);
-  note(told);
+  const left = await waiting();
+  const unsent = left.filter((each) => !each.refused).map((each) => each.number);
+  if (unsent.length) told.push(`Not sent yet: done, of ticket ${unsent.join(", ")}. It waits in this browser for a connection.`);
+  note(told, left.filter((each) => each.refused));
   return left.length;
 }
 
-function note(sentences) {
+function note(sentences, refused) {
   let shown = document.getElementById("reports");
-  if (!sentences.length && !shown) return;
+  if (!sentences.length && !refused.length && !shown) return;
   if (!shown) {
     shown = document.createElement("div");
     shown.id = "reports";
     shown.setAttribute("role", "status");
     document.getElementById("content").prepend(shown);
   }
-  shown.replaceChildren(...sentences.map((each) => {
-    const line = document.createElement("p");
-    line.className = "note";
-    line.textContent = each;
-    return line;
-  }));
+  shown.replaceChildren(...sentences.map(line), ...refused.map(refusal));
+}
+
+function line(sentence) {
+  const made = document.createElement("p");
+  made.className = "note";
+  made.textContent = sentence;
+  return made;
+}
+
+function refusal(each) {
+  const words = each.words ? ` You wrote: "${each.words}".` : "";
+  const made = line(`Ticket ${each.number}: the server refuses your report (${each.refused}).${words} Say it on a ticket that there is, or to a colleague. `);
+  const forget = document.createElement("button");
+  forget.type = "button";
+  forget.textContent = "Forget it";
+  forget.addEventListener("click", async () => {
+    await reports("readwrite", (all) => all.delete(each.key));
+    await flush();
+  });
+  made.append(forget);
+  return made;
 }
 
 async function report(form) {
   const given = new FormData(form);
-  // A kept page may be reported from again, so its own key is not taken; what still waits for this ticket is one report.
-  const before = (await waiting()).find((one) => one.number === ticket);
-  const words = [...new Set([before?.words, given.get("words")])].filter(Boolean).join("; ").slice(0, LONGEST);
-  const each = { key: before?.key ?? crypto.randomUUID(), who: me, number: ticket, words, pressed: Date.now() / 1000 };
-  form.elements.key.value = each.key;
-  await reports("readwrite", (all) => all.put(each));
+  // A kept page may be reported from again, so its own key is not taken. What still waits for this ticket is one report;
+  // with other words it has another key, for the first one may have arrived already.
+  await navigator.locks.request("reports", async () => {
+    const before = (await waiting()).find((one) => one.number === ticket && !one.refused);
+    const words = [...new Set([before?.words, given.get("words")])].filter(Boolean).join("; ").slice(0, LONGEST);
+    const key = before && before.words === words ? before.key : crypto.randomUUID();
+    const each = { key, who: me, number: ticket, words, pressed: Date.now() / 1000 };
+    form.elements.key.value = key;
+    await reports("readwrite", (all) => {
+      if (before && before.key !== key) all.delete(before.key);
+      return all.put(each);
+    });
+  });
   if (await flush()) return;
   if (location.pathname === `/tickets/${ticket}`) location.reload();
   else location.href = `/tickets/${ticket}#proof`;

@@ -7,7 +7,8 @@ const matches = document.getElementById("matches");
 let chosen = -1;
 
 document.addEventListener("keydown", (event) => {
-  const writing = event.target.closest("input, select, textarea, [contenteditable]");
+  // The field keeps the focus for a moment after the palette has closed.
+  const writing = event.target !== field && event.target.closest("input, select, textarea, [contenteditable]");
   const asked = (event.key === "k" || event.key === "K") && (event.ctrlKey || event.metaKey);
   if (palette.open || !(asked || (event.key === "/" && !writing && !event.ctrlKey && !event.metaKey && !event.altKey))) return;
   event.preventDefault();
@@ -32,11 +33,11 @@ field.addEventListener("keydown", (event) => {
 // What was typed last is not answered yet: what is listed is of something else, and Enter leads to the page that finds.
 field.addEventListener("input", () => choose(-1));
 
-matches.addEventListener("htmx:afterSwap", () => {
+matches.addEventListener("htmx:afterSwap", (event) => {
   const every = matches.querySelectorAll("[role=option]");
   field.setAttribute("aria-expanded", String(every.length > 0));
   document.getElementById("matched").textContent = field.value.trim() ? `${every.length - 1} fit` : "";
-  choose(every.length > 1 ? 0 : -1);
+  choose(every.length > 1 && event.detail.requestConfig.parameters.q === field.value ? 0 : -1);
 });
 
 function choose(number) {

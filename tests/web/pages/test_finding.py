@@ -176,7 +176,7 @@ def test_a_label_before_the_camera_opens_its_device(site: Served, browser: Brows
         page.evaluate("code => { window.name = code; }", code)
         accessible(page)
         page.get_by_role("button", name="Scan a label").click()
-        page.wait_for_url(f"{site.url}{to}", timeout=20_000)
+        page.wait_for_url(f"{site.url}{to}")
 
 
 def test_without_a_reader_there_is_the_field(site: Served, browser: Browser) -> None:

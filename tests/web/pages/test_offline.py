@@ -5,17 +5,25 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from fleet_runner.core.access.roles import Role
 from fleet_runner.core.lifecycle.actions import OpenTicket
 from fleet_runner.core.lifecycle.states import State
 from fleet_runner.core.tickets.trackers.changes import Act, Change
+from tests.waiting import PATIENCE
 from tests.web.hall import NOW, Hall, act
-from tests.web.looking import DESKTOP, PHONE, accessible, fits, shot
+from tests.web.looking import DESKTOP, PHONE, accessible, fits, opened, shot
 from tests.web.served import Served
 
-AWAY = 20_000.0  # ms
+NONE_KEPT = """() => new Promise(told => {
+  const asked = indexedDB.open('fleet-runner');
+  asked.onsuccess = () => {
+    const all = asked.result.transaction('reports').objectStore('reports').count();
+    all.onsuccess = () => { asked.result.close(); told(all.result === 0); };
+  };
+})"""
+"""Whether no report waits in a browser."""
 
 
 @pytest.fixture
@@ -33,7 +41,7 @@ def number(hall: Hall, request: pytest.FixtureRequest) -> int:
 def page(browser: Browser, site: Served) -> Iterator[Page]:
     """A technician's phone."""
     context = browser.new_context(viewport={"width": PHONE[0], "height": PHONE[1]})
-    context.set_default_timeout(AWAY)
+    context.set_default_timeout(PATIENCE * 1000)
     context.request.post(f"{site.url}/login", form={"token": site.token(Role.TECHNICIAN)}, max_redirects=0)
     yield context.new_page()
     context.close()
@@ -111,6 +119,7 @@ def test_nothing_of_somebody_else_stays_whose_session_ended(
     page.context.request.post(f"{site.url}/login", form={"token": site.token(Role.OPERATOR)}, max_redirects=0)
     page.goto(f"{site.url}/fleet")
     page.wait_for_function("localStorage.getItem('who') === 'operator'")
+    page.wait_for_function(NONE_KEPT)
     assert page.evaluate("caches.has('tickets')") is False
     assert said(hall, number) == []
 
@@ -239,15 +248,50 @@ def test_what_is_kept_for_longer_than_a_session_is_gone(page: Page, site: Served
 
 @pytest.mark.parametrize(("size", "dark"), [(PHONE, False), (PHONE, True), ((768, 1024), False), (DESKTOP, True)])
 def test_steps_read_well(browser: Browser, site: Served, number: int, size: tuple[int, int], dark: bool) -> None:
-    context = browser.new_context(
-        viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light"
-    )
-    context.set_default_timeout(AWAY)
-    context.request.post(f"{site.url}/login", form={"token": site.token(Role.TECHNICIAN)}, max_redirects=0)
-    page = context.new_page()
-    for step in ("", "#step-2", "#step-4"):
-        page.goto(f"{site.url}/tickets/{number}/steps{step}")
-        accessible(page)
-        fits(page)
-        shot(page, f"steps-{size[0]}-{dark}-{step.strip('#')}")
-    context.close()
+    with opened(browser, site, Role.TECHNICIAN, size=size, dark=dark) as page:
+        for step in ("", "#step-2", "#step-4"):
+            page.goto(f"{site.url}/tickets/{number}/steps{step}")
+            accessible(page)
+            fits(page)
+            shot(page, f"steps-{size[0]}-{dark}-{step.strip('#')}")
+
+
+def test_words_that_follow_a_report_whose_answer_was_lost_arrive_too(
+    page: Page, site: Served, hall: Hall, number: int
+) -> None:
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    kept(page, site, number)
+    page.goto(f"{site.url}/tickets/{number}/steps#step-4")
+    page.route("**/done", lose)
+    page.fill("#did", "first")
+    page.get_by_role("button", name="Done").click()
+    expect(page.locator("#reports")).to_contain_text("Not sent yet")
+    page.unroute("**/done")
+    page.fill("#did", "second")
+    page.get_by_role("button", name="Done").click()
+    page.wait_for_url(f"**/tickets/{number}#proof")
+    assert ["second" in each.sentence for each in said(hall, number)] == [False, True]
+
+
+def test_a_report_that_the_server_refuses_is_shown_until_somebody_forgets_it(
+    page: Page, site: Served, hall: Hall, number: int
+) -> None:
+    kept(page, site, number)
+    page.goto(f"{site.url}/tickets/{number}/steps#step-4")
+    page.route("**/done", lambda route: route.fulfill(status=404, body="no", content_type="text/html"))
+    page.fill("#did", "a new GPU")
+    page.get_by_role("button", name="Done").click()
+    expect(page.locator("#reports")).to_contain_text("could not be sent (404); it is kept")
+    page.route("**/done", lambda route: route.fulfill(status=422, json={"detail": "x"}))
+    page.reload()
+    expect(page.locator("#reports")).to_contain_text('refuses your report (422). You wrote: "a new GPU".')
+    expect(page.locator("#reports")).not_to_contain_text("Not sent yet")
+    page.unroute("**/done")
+    page.reload()
+    page.get_by_role("button", name="Forget it").click()
+    expect(page.locator("#reports")).to_be_empty()
+    page.wait_for_function(NONE_KEPT)
+    assert said(hall, number) == []

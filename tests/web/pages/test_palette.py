@@ -4,7 +4,7 @@ import re
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from fleet_runner.core.access.roles import Role
 from fleet_runner.core.lifecycle.states import State
@@ -90,7 +90,27 @@ def test_somebody_goes_to_a_node_without_a_mouse(
         fits(page)
         shot(page, f"palette-{size[0]}-{dark}")
         page.keyboard.press("Enter")
-        page.wait_for_url("**/nodes/gpu-00002", timeout=20_000)
+        page.wait_for_url("**/nodes/gpu-00002")
         page.focus("#find")
         page.keyboard.type("/")
         expect(page.locator("#palette")).not_to_be_visible()
+
+
+def test_what_is_listed_of_an_earlier_key_is_not_chosen(site: Served, browser: Browser) -> None:
+    """Its answer comes when more was typed already, and Enter would go where nobody meant."""
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    with opened(browser, site) as page:
+        page.goto(f"{site.url}/tickets")
+        page.route("**/find/matches*", hold)
+        page.keyboard.press("Control+k")
+        with page.expect_request("**/find/matches*"):
+            page.keyboard.type("gpu-0000")
+        page.evaluate("document.getElementById('goto').value += '2'")
+        (first,) = held
+        first.continue_()
+        expect(page.locator("#match-2")).to_be_visible()
+        expect(page.locator("#goto")).not_to_have_attribute("aria-activedescendant", re.compile("match"))
