@@ -159,7 +159,12 @@ def test_six_makers_ports_are_as_the_nodes_profile_says(site: Site) -> None:
         "Ethernet1/1/storm_drops": 5,
         "Ethernet1/1/lossless_drops": 121,
     }
-    assert looks["spine-1"][0]["counts"] == {"Ethernet1/1/uncorrected": 7, "Ethernet2/1/uncorrected": 11}
+    assert looks["spine-1"][0]["counts"] == {
+        "Ethernet1/1/uncorrected": 7,
+        "Ethernet1/1/downs": 1,
+        "Ethernet2/1/uncorrected": 11,
+        "Ethernet2/1/downs": 1,
+    }
     assert looks["leaf-1"][0]["counts"]["Ethernet8/lossless_drops"] == 1204
 
 

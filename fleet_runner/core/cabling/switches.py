@@ -76,6 +76,7 @@ PORTS: dict[str, dict[str, str]] = {
         "watchdog": "show pfcwd stats",
         "fec": "show interfaces counters fec-stats",
         "wred": "show queue wredcounters",
+        "flaps": "show interfaces flap",
     },
     "dellemc.os10.os10": {"interfaces": "show interface | display-xml"},
     "junipernetworks.junos.junos": {

@@ -12,6 +12,7 @@ SAID: dict[str, Said] = {
         "watchdog": text_of("sonic/pfcwd_stats.txt"),
         "fec": text_of("sonic/fec_stats.txt"),
         "wred": text_of("sonic/wredcounters.txt"),
+        "flaps": text_of("sonic/interfaces_flap.txt"),
     },
     "arista.eos.eos": {
         "interfaces": text_of("eos/interfaces.json"),

@@ -1,4 +1,4 @@
-"""Are the switches' ports set for RoCE as the nodes behind them are, and do they receive without errors?
+"""Are the switches' ports set for RoCE as the nodes behind them are, and are their links free of errors and flaps?
 
 Only of links whose node's device type has `roce` in its profile, and of links of their switches to others. Switches
 tell it themselves (`fabric_ports`). What a switch does not tell is no fault, and no doubt about the fabric.
@@ -27,10 +27,12 @@ from fleet_runner.core.checks.parsers.port_states.port import (
     UNCORRECTED,
     SwitchPort,
 )
+from fleet_runner.core.checks.shared import switch_flaps
 from fleet_runner.core.checks.shared.counter_growth import Growth, growth
 from fleet_runner.core.checks.shared.link_ends import CLEAN
 from fleet_runner.core.checks.shared.previous_look import Earlier, look
 from fleet_runner.core.checks.shared.roce_counters import FAST_MBPS, FAST_SHARE, LEAST, SLOW_SHARE
+from fleet_runner.core.checks.shared.switch_flaps import FlappingLink
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 from fleet_runner.core.inventory.roce import SECTION, RoceProfile, roce
@@ -81,15 +83,18 @@ def judge(readings: Readings, expected: Expected) -> Result:
     calm = [each for each in mine if not _upset(each, grown, now, until)]
     seen = list(_bad(calm, ports, grown, look(expected, NAME)))
     bad = [each for each in seen if each.again]
+    flapping = list(switch_flaps.flapping(calm, ports, grown))
+    worn = {quality.key((each.near, each.far)): each for each in (*(link for link in flapping if link.sure), *bad)}
     findings = [
         *_settings(mine, ports, wanted, leaves, expected.node),
         *_storms(calm, wanted, grown, expected.node),
         *_lossless_drops(calm, grown, expected.node),
     ]
-    if len(bad) > max(CAP_LINKS, CAP_SHARE * len(mine)):
-        findings.append(_suspect(bad, expected.node))
+    if len(worn) > max(CAP_LINKS, CAP_SHARE * len(mine)):
+        findings.append(_suspect([*worn.values()], expected.node))
     else:
         findings += [_finding(each, where, expected.node) for each in seen]
+        findings += [switch_flaps.finding(each, where, expected.node) for each in flapping]
     observed: dict[str, Any] = {
         "ports": len(ports),
         "read": len(told.ports),
@@ -275,7 +280,7 @@ def _finding(bad: BadReceiver, where: Places, fabric: str) -> Finding:
     )
 
 
-def _suspect(bad: Sequence[BadReceiver], fabric: str) -> Finding:
+def _suspect(bad: Sequence[BadReceiver | FlappingLink], fabric: str) -> Finding:
     return Finding(
         code="roce.suspect",
         component=fabric,
@@ -289,7 +294,7 @@ def _suspect(bad: Sequence[BadReceiver], fabric: str) -> Finding:
 
 CHECK = Check(
     name=NAME,
-    question="Are the switches' ports set for RoCE as the nodes behind them, and free of errors?",
+    question="Are the switches' ports set for RoCE as the nodes behind them, and free of errors and flaps?",
     reads=("switch_ports",),
     judge=judge,
     needs_fabric=True,
@@ -304,6 +309,10 @@ CHECK = Check(
             (Remedy.RECABLE, Remedy.RECORD),
             "a switch received more than IEEE 802.3 allows with errors; recorded until two sweeps in a row saw it",
         ),
+        Code(
+            "cabling.link_flaps", (Remedy.RECABLE,), "both switches saw a link between them go down 6 times in a day"
+        ),
+        Code("cabling.one_end_down", (Remedy.RECORD,), "only one of them saw it, or the other does not tell"),
         Code("roce.watchdog", (Remedy.WATCH,), "a switch's PFC watchdog saw a node pause it for too long"),
         Code(
             "roce.switch_drops",

@@ -9,10 +9,12 @@ from typing import Any
 
 from fleet_runner.core.checks.parsers.json_text import json_object
 from fleet_runner.core.checks.parsers.port_states.port import (
+    DOWNS,
     STORMS,
     UNCORRECTED,
     SwitchPort,
     count,
+    downs,
     known,
     objects,
     optional,
@@ -32,7 +34,7 @@ def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
             mbps=(count(port.get("bandwidth")) or 0) // 1_000_000 or None,
             mtu=count(port.get("mtu")),
             fec=ENCODINGS.get(str(fec.get("encoding")), "") if port.get("interfaceStatus") == "connected" else "",
-            counts=known({UNCORRECTED: _lost(fec), STORMS: _storms(watched, name)}),
+            counts=known({UNCORRECTED: _lost(fec), STORMS: _storms(watched, name), DOWNS: _downs(port)}),
         )
     return found
 
@@ -49,6 +51,11 @@ def _fec(status: object) -> dict[str, Any]:
 def _place(chip: Mapping[str, Any]) -> object:
     described = chip.get("description")
     return described.get("location") if isinstance(described, dict) else None
+
+
+def _downs(port: Mapping[str, Any]) -> int | None:
+    counters = port.get("interfaceCounters")
+    return downs(count(counters.get("linkStatusChanges"))) if isinstance(counters, dict) else None
 
 
 def _lost(fec: Mapping[str, Any]) -> int | None:

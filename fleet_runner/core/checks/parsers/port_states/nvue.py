@@ -10,9 +10,12 @@ from typing import Any
 
 from fleet_runner.core.checks.parsers.json_text import json_object
 from fleet_runner.core.checks.parsers.port_states.port import (
+    DOWNS,
     FEC,
     SwitchPort,
     count,
+    downs,
+    known,
     mbps,
     objects,
     optional,
@@ -43,8 +46,13 @@ def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
                 fec=FEC.get(str(link.get("fec")), ""),
                 pfc=pfc,
                 ecn=ecn,
+                counts=known({DOWNS: _downs(link.get("stats"))}),
             )
     return found
+
+
+def _downs(stats: object) -> int | None:
+    return downs(count(stats.get("carrier-transitions"))) if isinstance(stats, dict) else None
 
 
 def _pfc(roce: Mapping[str, Any]) -> frozenset[int] | None:

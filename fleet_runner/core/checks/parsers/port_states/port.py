@@ -18,7 +18,10 @@ STORM_DROPS = "storm_drops"
 LOSSLESS_DROPS, ECN_MARKS = "lossless_drops", "ecn_marks"
 """Packets dropped in queues of priorities with PFC, and packets of all queues that WRED marked instead."""
 
-COUNTS = (UNCORRECTED, STORMS, STORM_DROPS, LOSSLESS_DROPS, ECN_MARKS)
+DOWNS = "downs"
+"""Times the port went down. Makers count each change of its state: half of these, since it begins down."""
+
+COUNTS = (UNCORRECTED, STORMS, STORM_DROPS, LOSSLESS_DROPS, ECN_MARKS, DOWNS)
 
 FEC = {
     "rs": "rs",
@@ -122,6 +125,11 @@ def count(told: object) -> int | None:
     """Return a number that is one in JSON."""
     right = isinstance(told, int) and not isinstance(told, bool) and 0 <= told < 10**_DIGITS
     return told if right and isinstance(told, int) else None
+
+
+def downs(changes: int | None) -> int | None:
+    """Return how often a port went down whose state changed so often since it began, down."""
+    return None if changes is None else changes // 2
 
 
 def priorities(told: str | None) -> frozenset[int] | None:

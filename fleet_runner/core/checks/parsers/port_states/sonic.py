@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
 from fleet_runner.core.checks.parsers.port_states.port import (
+    DOWNS,
     ECN_MARKS,
     FEC,
     LOSSLESS_DROPS,
@@ -14,6 +15,7 @@ from fleet_runner.core.checks.parsers.port_states.port import (
     STORMS,
     UNCORRECTED,
     SwitchPort,
+    downs,
     known,
     mbps,
     priorities,
@@ -26,23 +28,35 @@ Priorities = frozenset[int] | None
 
 
 def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
-    """Read `show interfaces status`, and what else of PFC, its watchdog, FEC and WRED is told."""
+    """Read `show interfaces status`, and what else of PFC, its watchdog, FEC, WRED and flaps is told."""
     rows = {row["interface"]: row for row in table(said["status"]) if row.get("interface")}
     pfc = {row.get("interface"): priorities(row.get("lossless priorities")) for row in table(said.get("pfc", ""))}
     storms, dropped = _watchdog(said.get("watchdog", ""), rows)
     lost = {row.get("iface"): whole(row.get("fec_uncorr")) for row in table(said.get("fec", ""))}
     wred = _wred(said.get("wred", ""), {name: mine for name, mine in pfc.items() if name is not None})
+    flaps = {row.get("interface"): _downs(row.get("flap count", "")) for row in table(said.get("flaps", ""))}
     return {
         name: SwitchPort(
             mbps=mbps(row.get("speed")),
             mtu=whole(row.get("mtu")),
             fec=FEC.get(row.get("fec", "").lower(), ""),
             pfc=pfc.get(name),
-            counts=known({UNCORRECTED: lost.get(name), STORMS: storms.get(name), STORM_DROPS: dropped.get(name)})
+            counts=known(
+                {
+                    UNCORRECTED: lost.get(name),
+                    STORMS: storms.get(name),
+                    STORM_DROPS: dropped.get(name),
+                    DOWNS: flaps.get(name),
+                }
+            )
             | wred.get(name, {}),
         )
         for name, row in rows.items()
     }
+
+
+def _downs(told: str) -> int | None:
+    return 0 if told == "Never" else downs(whole(told))
 
 
 def _watchdog(text: str, ports: Iterable[str]) -> tuple[Counter[str], Counter[str]]:

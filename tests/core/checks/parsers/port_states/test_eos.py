@@ -6,6 +6,7 @@ import pytest
 
 from fleet_runner.core.checks.parsers.port_states import eos
 from fleet_runner.core.checks.parsers.port_states.port import (
+    DOWNS,
     STORMS,
     UNCORRECTED,
     SwitchPort,
@@ -16,11 +17,11 @@ from tests.core.checks.switch_answers import EOS
 def test_eos_tells_settings_what_the_last_chip_did_not_correct_and_storms() -> None:
     """Of a port with a retimer, what faces the cable counts."""
     found = eos.read(EOS)
-    assert found["Ethernet1/1"] == SwitchPort(400_000, 9214, "rs", None, {UNCORRECTED: 7, STORMS: 0})
-    assert found["Ethernet2/1"] == SwitchPort(400_000, 9214, "rs", None, {UNCORRECTED: 11, STORMS: 5})
+    assert found["Ethernet1/1"] == SwitchPort(400_000, 9214, "rs", None, {UNCORRECTED: 7, STORMS: 0, DOWNS: 1})
+    assert found["Ethernet2/1"] == SwitchPort(400_000, 9214, "rs", None, {UNCORRECTED: 11, STORMS: 5, DOWNS: 1})
     assert found["Management1"] == SwitchPort(1000, 1500)
     alone = eos.read({"interfaces": EOS["interfaces"], "phy": "", "watchdog": "% Invalid input"})
-    assert alone["Ethernet2/1"] == SwitchPort(400_000, 9214, "")
+    assert alone["Ethernet2/1"] == SwitchPort(400_000, 9214, "", None, {DOWNS: 1})
     odd = eos.read({"interfaces": json.dumps({"interfaces": {"Et1": {"interfaceCounters": {}}, "Et2": 5}})})
     assert odd == {"Et1": SwitchPort()}
 

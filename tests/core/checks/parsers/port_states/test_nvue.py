@@ -6,6 +6,7 @@ import pytest
 
 from fleet_runner.core.checks.parsers.port_states import nvue
 from fleet_runner.core.checks.parsers.port_states.port import (
+    DOWNS,
     SwitchPort,
 )
 from tests.core.checks.switch_answers import NVUE
@@ -52,3 +53,18 @@ def test_nvue_tells_ecn_of_priorities_with_pfc_and_that_a_lossy_mode_has_none(
 ) -> None:
     found = nvue.read(NVUE | {"roce": json.dumps(json.loads(NVUE["roce"]) | change)})["swp1"]
     assert (found.pfc, found.ecn) == (pfc, ecn)
+
+
+@pytest.mark.parametrize(
+    ("link", "downs"),
+    [
+        ({"stats": {"carrier-transitions": 7, "carrier-up-count": 4}}, 3),
+        ({"stats": {"carrier-transitions": "7"}}, None),
+        ({"stats": {}}, None),
+        ({"stats": 5}, None),
+        ({}, None),
+    ],
+)
+def test_nvue_counts_each_change_of_the_carrier(link: dict[str, object], downs: int | None) -> None:
+    told = json.dumps({"swp1": {"type": "swp", "link": link}})
+    assert nvue.read({"interfaces": told})["swp1"].counts.get(DOWNS) == downs

@@ -2,6 +2,7 @@
 
 from fleet_runner.core.checks.parsers.port_states import sonic
 from fleet_runner.core.checks.parsers.port_states.port import (
+    DOWNS,
     ECN_MARKS,
     LOSSLESS_DROPS,
     STORM_DROPS,
@@ -15,9 +16,9 @@ from tests.core.checks.switch_answers import SONIC
 def test_sonic_tells_settings_errors_storms_and_what_wred_did_of_each_port() -> None:
     """A hundred packets in each direction and more were dropped while the watchdog saw storms."""
     found = sonic.read(SONIC)
-    told = {UNCORRECTED: 0, STORMS: 0, STORM_DROPS: 0, LOSSLESS_DROPS: 0, ECN_MARKS: 1_032_731}
+    told = {UNCORRECTED: 0, STORMS: 0, STORM_DROPS: 0, LOSSLESS_DROPS: 0, ECN_MARKS: 1_032_731, DOWNS: 2}
     assert found["Ethernet0"] == SwitchPort(400_000, 9100, "rs", frozenset({3}), told)
-    told = {UNCORRECTED: 1204, STORMS: 2, STORM_DROPS: 400, LOSSLESS_DROPS: 1204, ECN_MARKS: 32}
+    told = {UNCORRECTED: 1204, STORMS: 2, STORM_DROPS: 400, LOSSLESS_DROPS: 1204, ECN_MARKS: 32, DOWNS: 0}
     assert found["Ethernet8"].counts == told
     assert found["Ethernet24"] == SwitchPort(100_000, 9100, "", frozenset(), {STORMS: 0, STORM_DROPS: 0})
     alone = sonic.read({"status": SONIC["status"]})
@@ -51,3 +52,11 @@ def test_a_port_of_sonic_whose_queues_were_cut_off_tells_nothing_of_them() -> No
     found = sonic.read(SONIC | {"wred": whole})
     assert ECN_MARKS in found["Ethernet0"].counts
     assert ECN_MARKS not in found["Ethernet8"].counts
+
+
+def test_sonic_counts_each_change_of_a_ports_state_and_says_never_where_there_was_none() -> None:
+    """Releases that do not know the command say so in other words."""
+    found = sonic.read(SONIC)
+    assert [port.counts.get(DOWNS) for port in found.values()] == [2, 0, 0, None]
+    unknown = "Error: No such command 'flap'.\n"
+    assert DOWNS not in sonic.read(SONIC | {"flaps": unknown})["Ethernet0"].counts
