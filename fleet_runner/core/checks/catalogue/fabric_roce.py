@@ -84,7 +84,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
     seen = list(_bad(calm, ports, grown, look(expected, NAME)))
     bad = [each for each in seen if each.again]
     flapping = list(switch_flaps.flapping(calm, ports, grown))
-    worn = {quality.key((each.near, each.far)): each for each in (*(link for link in flapping if link.sure), *bad)}
+    sure: list[BadReceiver | FlappingLink] = [*(link for link in flapping if link.sure), *bad]
+    worn = {quality.key((each.near, each.far)): each for each in sure}
     findings = [
         *_settings(mine, ports, wanted, leaves, expected.node),
         *_storms(calm, wanted, grown, expected.node),
