@@ -6,7 +6,7 @@ const me = document.body.dataset.who;
 const keeps = me && window.isSecureContext && navigator.locks && window.caches && window.indexedDB;
 const LASTS = 12 * 3600 * 1000; // milliseconds, as long as a session
 const LONGEST = 500; // characters
-const PATIENCE = 20000; // milliseconds for an answer; a report that arrived all the same counts once
+const ANSWERS_IN = 20000; // milliseconds for an answer; a report that arrived all the same counts once
 const ticket = document.querySelector("[data-ticket]")?.dataset.ticket;
 
 function store() {
@@ -43,7 +43,7 @@ async function send() {
         method: "POST",
         headers: { accept: "application/json", ...JSON.parse(document.body.getAttribute("hx-headers")) },
         body: new URLSearchParams({ key: each.key, words: each.words, waited: seconds(each) }),
-        signal: AbortSignal.timeout(PATIENCE),
+        signal: AbortSignal.timeout(ANSWERS_IN),
       });
     } catch {
       break; // no connection
