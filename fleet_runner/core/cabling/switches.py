@@ -69,6 +69,7 @@ PORTS: dict[str, dict[str, str]] = {
         "pfc": "show interface priority-flow-control",
         "watchdog": "show queuing pfc-queue detail | json",
         "queues": "show queuing interface | json",
+        "modules": "show interface transceiver details | json",
     },
     "dellemc.enterprise_sonic.sonic": {
         "status": "show interfaces status",
@@ -77,12 +78,14 @@ PORTS: dict[str, dict[str, str]] = {
         "fec": "show interfaces counters fec-stats",
         "wred": "show queue wredcounters",
         "flaps": "show interfaces flap",
+        "modules": "show interfaces transceiver eeprom -d",
     },
     "dellemc.os10.os10": {"interfaces": "show interface | display-xml"},
     "junipernetworks.junos.junos": {
         "interfaces": "show interfaces | display json | no-more",
         "cos": "show class-of-service interface | no-more",
         "profiles": "show class-of-service congestion-notification | no-more",
+        "modules": "show interfaces diagnostics optics | display json | no-more",
     },
     "nvidia.nvue.nvue": {"interfaces": "nv show interface -o json", "roce": "nv show qos roce -o json"},
 }

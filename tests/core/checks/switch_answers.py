@@ -13,6 +13,7 @@ SAID: dict[str, Said] = {
         "fec": text_of("sonic/fec_stats.txt"),
         "wred": text_of("sonic/wredcounters.txt"),
         "flaps": text_of("sonic/interfaces_flap.txt"),
+        "modules": text_of("sonic/transceiver_eeprom.txt"),
     },
     "arista.eos.eos": {
         "interfaces": text_of("eos/interfaces.json"),
@@ -24,12 +25,14 @@ SAID: dict[str, Said] = {
         "interfaces": text_of("junos/interfaces.json"),
         "cos": text_of("junos/cos_interface.txt"),
         "profiles": text_of("junos/congestion_notification.txt"),
+        "modules": text_of("junos/optics.json"),
     },
     "cisco.nxos.nxos": {
         "interfaces": text_of("nxos/interface.json"),
         "pfc": text_of("nxos/pfc.txt"),
         "watchdog": text_of("nxos/pfc_queue.json"),
         "queues": text_of("nxos/queuing.json"),
+        "modules": text_of("nxos/transceiver_details.json"),
     },
     "dellemc.os10.os10": {"interfaces": text_of("os10/interface.xml")},
 }

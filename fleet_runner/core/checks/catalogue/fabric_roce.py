@@ -6,59 +6,44 @@ tell it themselves (`fabric_ports`). What a switch does not tell is no fault, an
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling import extent, quality
 from fleet_runner.core.cabling import roce as links_roce
 from fleet_runner.core.cabling.design import designed, infiniband, places
-from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.links import Link, Port
 from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected, Reading
 from fleet_runner.core.checks.parsers import switch_ports
 from fleet_runner.core.checks.parsers.json_text import number
+from fleet_runner.core.checks.parsers.port_states.modules import TEMPERATURE
 from fleet_runner.core.checks.parsers.port_states.port import (
     ECN_MARKS,
     LOSSLESS_DROPS,
     STORM_DROPS,
     STORMS,
-    UNCORRECTED,
     SwitchPort,
 )
-from fleet_runner.core.checks.shared import switch_flaps
+from fleet_runner.core.checks.shared import switch_errors, switch_flaps, switch_modules
 from fleet_runner.core.checks.shared.counter_growth import Growth, growth
-from fleet_runner.core.checks.shared.link_ends import CLEAN
 from fleet_runner.core.checks.shared.previous_look import Earlier, look
-from fleet_runner.core.checks.shared.roce_counters import FAST_MBPS, FAST_SHARE, LEAST, SLOW_SHARE
+from fleet_runner.core.checks.shared.roce_counters import LEAST
+from fleet_runner.core.checks.shared.switch_errors import BAD, BadReceiver
 from fleet_runner.core.checks.shared.switch_flaps import FlappingLink
+from fleet_runner.core.checks.shared.switch_modules import AlarmingModule
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 from fleet_runner.core.inventory.roce import SECTION, RoceProfile, roce
 
 NAME = "fabric_roce"
 
-BAD = "bad"
-"""What it observes beside: what ports that were bad had counted."""
+ALARMS = "alarms"
+"""What it observes beside: which modules alarmed, and of what."""
 
 CAP_LINKS, CAP_SHARE = 10, 0.005
 """More bad links at once are no faults of cables (as in `fabric_counters`, after UFM's plug-in)."""
-
-
-class BadReceiver(NamedTuple):
-    """A port of a switch that received blocks that FEC could not correct, what it counted, and its link's far end.
-
-    `again`: it was bad at the last look, too, and counted on since: no boot of the far end explains that.
-    """
-
-    near: Port
-    far: Port
-    errors: int
-    total: int
-    most: float
-    window: Growth
-    again: bool
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
@@ -81,10 +66,13 @@ def judge(readings: Readings, expected: Expected) -> Result:
     # What a boot, a drain or work on the node at the other end made its switch count says nothing of a cable.
     until = expected.run.get("disturbed", {})
     calm = [each for each in mine if not _upset(each, grown, now, until)]
-    seen = list(_bad(calm, ports, grown, look(expected, NAME)))
+    before = look(expected, NAME)
+    seen = list(switch_errors.bad_receivers(calm, ports, grown, before))
     bad = [each for each in seen if each.again]
     flapping = list(switch_flaps.flapping(calm, ports, grown))
-    sure: list[BadReceiver | FlappingLink] = [*(link for link in flapping if link.sure), *bad]
+    modules = list(switch_modules.alarming(calm, ports, _alarmed(before)))
+    dim = [each for each in modules if each.again and each.alarm.what != TEMPERATURE]
+    sure: list[BadReceiver | FlappingLink | AlarmingModule] = [*dim, *(link for link in flapping if link.sure), *bad]
     worn = {quality.key((each.near, each.far)): each for each in sure}
     findings = [
         *_settings(mine, ports, wanted, leaves, expected.node),
@@ -94,13 +82,15 @@ def judge(readings: Readings, expected: Expected) -> Result:
     if len(worn) > max(CAP_LINKS, CAP_SHARE * len(mine)):
         findings.append(_suspect([*worn.values()], expected.node))
     else:
-        findings += [_finding(each, where, expected.node) for each in seen]
+        findings += [switch_errors.finding(each, where, expected.node) for each in seen]
         findings += [switch_flaps.finding(each, where, expected.node) for each in flapping]
+        findings += switch_modules.findings(modules, where, expected.node)
     observed: dict[str, Any] = {
         "ports": len(ports),
         "read": len(told.ports),
         "unread": sorted(told.unread),
         BAD: {f"{each.near}": each.total for each in seen},
+        ALARMS: [each.name for each in modules],
         "looks": {switch: each.looks for switch, each in grown.items()},
     }
     if marks := _marks(ports):
@@ -125,6 +115,11 @@ def wanted_ports(expected: Expected) -> dict[Port, RoceProfile]:
         if device.get("device_type") in kinds
         for interface in kinds[device["device_type"]].interfaces.values()
     }
+
+
+def _alarmed(before: Earlier | None) -> Sequence[object]:
+    told = before.again(ALARMS) if before is not None else None
+    return told if isinstance(told, list) else ()
 
 
 def _grown(ports: Mapping[Port, SwitchPort], reading: Reading, expected: Expected) -> dict[str, Growth]:
@@ -177,27 +172,6 @@ def _settings(
             nodes=(fabric,),
             devices=tuple(sorted({a.device, b.device})),
         )
-
-
-def _bad(
-    links: Iterable[Link], ports: Mapping[Port, SwitchPort], grown: Mapping[str, Growth], before: Earlier | None
-) -> Iterator[BadReceiver]:
-    """Yield the links of which a switch received what FEC could not correct, by the end that received most."""
-    for each in links:
-        found: list[BadReceiver] = []
-        for near, far in (each, each[::-1]):
-            port, window = ports.get(near), grown.get(near.device)
-            if port is None or window is None:
-                continue
-            count = window.grown.get(f"{near.interface}/{UNCORRECTED}", 0)
-            share = FAST_SHARE if (port.mbps or 0) >= FAST_MBPS else SLOW_SHARE
-            rate = share * (port.mbps or 0) * 1e6
-            most, total = max(LEAST, rate * window.seconds), port.counts.get(UNCORRECTED, 0)
-            if count > most:
-                then = number(before.value(BAD, f"{near}")) if before is not None else None
-                again = before is not None and then is not None and total - then > rate * before.seconds
-                found.append(BadReceiver(near, far, count, total, most, window, again))
-        yield from sorted(found, key=lambda bad: -bad.errors)[:1]
 
 
 def _upset(joined: Link, grown: Mapping[str, Growth], now: float, until: Mapping[str, float]) -> bool:
@@ -259,29 +233,7 @@ def _lossless_drops(links: Iterable[Link], grown: Mapping[str, Growth], fabric: 
         )
 
 
-def _finding(bad: BadReceiver, where: Places, fabric: str) -> Finding:
-    """Return a finding about a cable, under the key that the node's own check gives to it."""
-    ports = sorted((bad.near, bad.far))
-    devices = tuple(sorted({port.device for port in ports}))
-    more = "" if bad.again else "; the next sweep tells whether it goes on"
-    return Finding(
-        code="cabling.symbol_errors",
-        component=f"{ports[0]} to {ports[1]}",
-        message=f"{bad.near} received {bad.errors} blocks from {bad.far} that FEC could not correct in"
-        f" {bad.window.hours}, allowed {bad.most:.0f}{more}",
-        remedy=Remedy.RECABLE if bad.again else Remedy.RECORD,
-        fault=quality.key(ports),
-        nodes=(fabric, *(device for device in devices if device in where.servers)),
-        steps=(
-            f"At {where.port(bad.near)}: {CLEAN}.",
-            f"At its other end, {where.port(bad.far)}, which sends what arrives with errors: do the same.",
-            "If the next check still finds it, replace the cable with its modules.",
-        ),
-        devices=devices,
-    )
-
-
-def _suspect(bad: Sequence[BadReceiver | FlappingLink], fabric: str) -> Finding:
+def _suspect(bad: Sequence[BadReceiver | FlappingLink | AlarmingModule], fabric: str) -> Finding:
     return Finding(
         code="roce.suspect",
         component=fabric,
@@ -314,6 +266,22 @@ CHECK = Check(
             "cabling.link_flaps", (Remedy.RECABLE,), "both switches saw a link between them go down 6 times in a day"
         ),
         Code("cabling.one_end_down", (Remedy.RECORD,), "only one of them saw it, or the other does not tell"),
+        Code(
+            "optics.temperature",
+            (Remedy.RECABLE, Remedy.WATCH, Remedy.RECORD),
+            "a module of a switch is warmer or"
+            " colder than it says it may be; several of one switch are told together",
+        ),
+        Code(
+            "optics.rx_power",
+            (Remedy.RECABLE, Remedy.RECORD),
+            "a lane of a switch's module receives light outside of the module's own range",
+        ),
+        Code(
+            "optics.tx_power",
+            (Remedy.RECABLE, Remedy.RECORD),
+            "a lane of a switch's module sends light outside of it",
+        ),
         Code("roce.watchdog", (Remedy.WATCH,), "a switch's PFC watchdog saw a node pause it for too long"),
         Code(
             "roce.switch_drops",

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers.json_text import json_object
-from fleet_runner.core.checks.parsers.port_states import eos, junos, nvue, nxos, os10, sonic
+from fleet_runner.core.checks.parsers.port_states import eos, junos, modules, nvue, nxos, os10, sonic
 from fleet_runner.core.checks.parsers.port_states.port import COUNTS, SwitchPort, count, known, objects
 
 KEY = "ports_of_switches"
@@ -74,6 +74,7 @@ def _plain(port: SwitchPort) -> dict[str, Any]:
         "pfc": None if port.pfc is None else sorted(port.pfc),
     }
     told |= {"dcbx": port.dcbx or None, "ecn": None if port.ecn is None else sorted(port.ecn)} | dict(port.counts)
+    told["alarms"] = modules.written(port.alarms) or None
     return {name: value for name, value in told.items() if value is not None and value != ""}
 
 
@@ -86,6 +87,7 @@ def _port(told: Mapping[str, Any]) -> SwitchPort:
         known({name: count(told.get(name)) for name in COUNTS}),
         told.get("dcbx") is True,
         _priorities(told.get("ecn")),
+        modules.read(told.get("alarms")),
     )
 
 

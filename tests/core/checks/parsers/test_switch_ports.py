@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.cabling.switches import PORTS, ports
+from fleet_runner.core.checks.parsers.port_states.modules import MOST, UNITS, ModuleAlarm
 from fleet_runner.core.checks.parsers.port_states.port import (
     COUNTS,
     STORM_DROPS,
@@ -21,6 +22,7 @@ from tests.core.checks.catalogue.judging import cuts
 from tests.core.checks.switch_answers import SAID
 
 WHOLE_NUMBERS = st.integers(0, 10**12)
+TENTHS = st.integers(-400, 1500).map(lambda number: number / 10)
 
 
 STATES = st.builds(
@@ -32,6 +34,9 @@ STATES = st.builds(
     st.dictionaries(st.sampled_from(COUNTS), WHOLE_NUMBERS),
     st.booleans(),
     st.none() | st.frozensets(st.integers(0, 7)),
+    st.lists(
+        st.builds(ModuleAlarm, st.sampled_from(sorted(UNITS)), st.integers(0, 16), TENTHS, TENTHS), max_size=MOST
+    ).map(tuple),
 )
 
 

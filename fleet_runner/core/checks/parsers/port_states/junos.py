@@ -11,7 +11,21 @@ from collections.abc import Iterator, Mapping
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers.json_text import enclosed
 from fleet_runner.core.checks.parsers.neighbours.heard import entries, get, holders
-from fleet_runner.core.checks.parsers.port_states.port import UNCORRECTED, SwitchPort, known, mbps, whole
+from fleet_runner.core.checks.parsers.port_states.modules import (
+    RX_POWER,
+    TEMPERATURE,
+    TX_POWER,
+    Measured,
+    alarms,
+    measure,
+)
+from fleet_runner.core.checks.parsers.port_states.port import (
+    UNCORRECTED,
+    SwitchPort,
+    known,
+    mbps,
+    whole,
+)
 from fleet_runner.core.inventory.roce import PRIORITIES
 
 KEY = "interface-information"
@@ -26,6 +40,12 @@ _NOTIFIED = re.compile(
 )
 _PROFILE = re.compile(r"(?:Type: (?:Input|Output), )?Name: ([^\s,]{1,80}), Index: [0-9]{1,9}", re.ASCII)
 _PRIORITY = re.compile(r"[ \t]*([01]{3}|[01]{6})[ \t]+(Enabled|Disabled)(?:[ \t].*)?", re.ASCII)
+_LIGHT = (
+    (RX_POWER, ("laser-rx-optical-power-dbm", "rx-signal-avg-optical-power-dbm"), "laser-rx-power"),
+    (TX_POWER, ("laser-output-power-dbm",), "laser-tx-power"),
+)
+"""What is measured of light, how Junos calls it (of a lane, or a module of one), and how its limits."""
+
 _BITS = 2
 _ALL = [f"{priority:03b}" for priority in range(PRIORITIES)]
 
@@ -33,12 +53,8 @@ _ALL = [f"{priority:03b}" for priority in range(PRIORITIES)]
 def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
     """Read it; a port that is down tells no FEC and no PFC, and is not asked for its speed."""
     root = enclosed(said["interfaces"], (KEY,), "show interfaces | display json")
-    rows = [
-        row
-        for holder in holders(root, KEY)
-        for section in entries(get(holder, KEY))
-        for row in entries(get(section, "physical-interface"))
-    ]
+    rows = list(_rows(root))
+    modules = {_data(row, "name"): row for row in _rows(_optics(said.get("modules", "")))}
     pfc = dict(_pfc(said.get("cos", ""), _profiles(said.get("profiles", ""))))
     found: dict[str, SwitchPort] = {}
     for row in rows:
@@ -54,10 +70,37 @@ def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
                 fec=FEC.get(mode, "") if up else "",
                 pfc=None if bundled and not on else on,
                 counts=known({UNCORRECTED: lost}),
+                alarms=alarms(_measured(_first(modules.get(name), "optics-diagnostics"))) if up else (),
             )
     if not found:
         raise EvidenceError(f"show interfaces | display json names no port, expected them below {KEY!r}")
     return found
+
+
+def _optics(text: str) -> object:
+    try:
+        return enclosed(text, (KEY,), "show interfaces diagnostics optics | display json")
+    except EvidenceError:
+        return {}
+
+
+def _rows(root: object) -> Iterator[object]:
+    for holder in holders(root, KEY):
+        for section in entries(get(holder, KEY)):
+            yield from entries(get(section, "physical-interface"))
+
+
+def _measured(module: object) -> Iterator[Measured]:
+    """Yield what a module measures, and its lanes, against the limits that the module has for all of them."""
+    low, high = (measure(_data(module, f"module-temperature-{end}-alarm-threshold")) for end in ("low", "high"))
+    yield Measured(TEMPERATURE, 0, measure(_data(module, "module-temperature")), low, high)
+    lanes = list(entries(get(module, "optics-diagnostics-lane-values"))) or [module]
+    for lane in lanes:
+        number = whole(_data(lane, "lane-index")) or 0
+        for what, names, limit in _LIGHT:
+            value = next((told for name in names if (told := measure(_data(lane, name))) is not None), None)
+            low, high = (measure(_data(module, f"{limit}-{end}-alarm-threshold-dbm")) for end in ("low", "high"))
+            yield Measured(what, number, value, low, high)
 
 
 def _profiles(text: str) -> dict[str, frozenset[int]]:

@@ -14,6 +14,14 @@ from typing import Any
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers.json_text import json_object
 from fleet_runner.core.checks.parsers.neighbours.heard import entries, get, holders
+from fleet_runner.core.checks.parsers.port_states.modules import (
+    RX_POWER,
+    TEMPERATURE,
+    TX_POWER,
+    Measured,
+    alarms,
+    measure,
+)
 from fleet_runner.core.checks.parsers.port_states.port import (
     LOSSLESS_DROPS,
     STORM_DROPS,
@@ -47,6 +55,9 @@ def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
     pfc = _pfc(said.get("pfc", ""))
     storms, dropped = _watchdog(optional(said.get("watchdog"), "show queuing pfc-queue detail"))
     lost = _lost(optional(said.get("queues"), "show queuing interface"), pfc)
+    modules = dict(
+        _rows(optional(said.get("modules"), "show interface transceiver details"), "interface", "interface")
+    )
     found: dict[str, SwitchPort] = {}
     for place, row in rows.items():
         counts = known({STORMS: storms.get(place), STORM_DROPS: dropped.get(place), LOSSLESS_DROPS: lost.get(place)})
@@ -54,7 +65,8 @@ def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
         if row.get("state") == "up":
             on, agreed = pfc.get(place, (None, False))
             fec = FEC.get(str(row.get("eth_oper_fec_state")).lower(), "")
-            port = replace(port, mbps=mbps(row.get("eth_speed")), fec=fec, pfc=on, dcbx=agreed)
+            beyond = alarms(_measured(modules.get(place)))
+            port = replace(port, mbps=mbps(row.get("eth_speed")), fec=fec, pfc=on, dcbx=agreed, alarms=beyond)
         found[f"Ethernet{place}"] = port
     return found
 
@@ -67,6 +79,17 @@ def _rows(root: object, table: str, key: str) -> Iterator[tuple[str, dict[str, A
                 named = row.get(key) if isinstance(row, dict) else None
                 if isinstance(named, str) and (place := _NAME.fullmatch(named)):
                     yield place[1], row
+
+
+def _measured(module: object) -> Iterator[Measured]:
+    """Yield what each lane of a module measures. Each tells the module's temperature, which is one."""
+    for at, lane in enumerate(_inside(module, "lane")):
+        for what, key in ((RX_POWER, "rx_pwr"), (TX_POWER, "tx_pwr")):
+            low, high = (measure(lane.get(f"{key}_alrm_{end}")) for end in ("lo", "hi"))
+            yield Measured(what, whole(lane.get("lane_number")) or 0, measure(lane.get(key)), low, high)
+        if at == 0:
+            low, high = (measure(lane.get(f"temp_alrm_{end}")) for end in ("lo", "hi"))
+            yield Measured(TEMPERATURE, 0, measure(lane.get("temperature")), low, high)
 
 
 def _pfc(text: str) -> dict[str, tuple[frozenset[int], bool]]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers.json_text import json_object
+from fleet_runner.core.checks.parsers.port_states.modules import ModuleAlarm
 from fleet_runner.core.inventory.roce import PRIORITIES
 
 UNCORRECTED, STORMS = "uncorrected", "storms"
@@ -48,6 +49,7 @@ class SwitchPort:
 
     `fec` is "rs", "baser" or "none", as ethtool has it; `pfc` the priorities with PFC. `dcbx` says that these are
     what both ends agreed on by DCBX, not what was set here. `ecn` are those with PFC whose packets are marked, too.
+    `alarms` are what the module in a port that is up measures beyond its own limits.
     """
 
     mbps: int | None = None
@@ -57,6 +59,7 @@ class SwitchPort:
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     dcbx: bool = False
     ecn: frozenset[int] | None = None
+    alarms: tuple[ModuleAlarm, ...] = ()
 
 
 class Table(NamedTuple):

@@ -1,11 +1,21 @@
-"""SONiC: tables of its `show`, which sonic-utilities writes.
+"""SONiC: tables of its `show`, which sonic-utilities writes, and modules as lines of names and values.
 
 Queues of SONiC have the number of the priority whose packets they hold, unless somebody maps them otherwise.
 """
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+from fleet_runner.core.checks.parsers.port_states.modules import (
+    RX_POWER,
+    TEMPERATURE,
+    TX_POWER,
+    Measured,
+    ModuleAlarm,
+    alarms,
+    measure,
+)
 from fleet_runner.core.checks.parsers.port_states.port import (
     DOWNS,
     ECN_MARKS,
@@ -26,6 +36,9 @@ from fleet_runner.core.checks.parsers.port_states.port import (
 
 Priorities = frozenset[int] | None
 
+_MODULE = re.compile(r"([A-Za-z][A-Za-z0-9/_-]{0,63}): SFP EEPROM detected\s*", re.ASCII)
+_LANE = re.compile(r"(RX|TX)([0-9]{1,2})Power", re.ASCII)
+
 
 def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
     """Read `show interfaces status`, and what else of PFC, its watchdog, FEC, WRED and flaps is told."""
@@ -34,6 +47,7 @@ def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
     storms, dropped = _watchdog(said.get("watchdog", ""), rows)
     lost = {row.get("iface"): whole(row.get("fec_uncorr")) for row in table(said.get("fec", ""))}
     wred = _wred(said.get("wred", ""), {name: mine for name, mine in pfc.items() if name is not None})
+    modules = _modules(said.get("modules", ""))
     flaps = {row.get("interface"): _downs(row.get("flap count", "")) for row in table(said.get("flaps", ""))}
     return {
         name: SwitchPort(
@@ -50,6 +64,7 @@ def read(said: Mapping[str, str]) -> dict[str, SwitchPort]:
                 }
             )
             | wred.get(name, {}),
+            alarms=modules.get(name, ()) if row.get("oper") == "up" else (),
         )
         for name, row in rows.items()
     }
@@ -91,3 +106,30 @@ def _wred(text: str, pfc: Mapping[str, Priorities]) -> dict[str, dict[str, int]]
             if lost is not None and queue.startswith("UC") and whole(queue[2:]) in lossless:
                 mine[LOSSLESS_DROPS] = mine.get(LOSSLESS_DROPS, 0) + lost
     return found
+
+
+def _modules(text: str) -> dict[str, tuple[ModuleAlarm, ...]]:
+    """Return what modules measure beyond their limits; of one that ports share, nobody knows whose a lane is."""
+    told: dict[str, dict[str, str]] = {}
+    mine: dict[str, str] = {}
+    for line in text.split("\n")[:-1]:  # a line without its end may have lost a part
+        if not line[:1].isspace():
+            begin = _MODULE.fullmatch(line)
+            mine = told.setdefault(begin[1], {}) if begin else {}
+        else:
+            name, _, value = line.partition(":")
+            mine.setdefault(name.strip(), value.strip())
+    serials = Counter(each.get("Vendor SN", "") for each in told.values())
+    return {
+        name: alarms(_measured(each, shared=serials[each.get("Vendor SN", "")] > 1)) for name, each in told.items()
+    }
+
+
+def _measured(module: Mapping[str, str], *, shared: bool) -> Iterator[Measured]:
+    low, high = measure(module.get("TempLowAlarm")), measure(module.get("TempHighAlarm"))
+    yield Measured(TEMPERATURE, 0, measure(module.get("Temperature")), low, high)
+    for name, value in () if shared else module.items():
+        if lane := _LANE.fullmatch(name):
+            what, words = (RX_POWER, "RxPower") if lane[1] == "RX" else (TX_POWER, "TxPower")
+            low, high = measure(module.get(f"{words}LowAlarm")), measure(module.get(f"{words}HighAlarm"))
+            yield Measured(what, int(lane[2]), measure(value), low, high)

@@ -16,7 +16,7 @@ from tests.core.checks.switch_answers import JUNOS
 
 def test_junos_tells_speed_mtu_fec_pfc_and_what_it_did_not_correct() -> None:
     """A port that is down says FEC NONE, which nobody has set."""
-    found = junos.read(JUNOS)
+    found = junos.read(JUNOS | {"modules": ""})
     assert found["et-0/0/1"] == SwitchPort(400_000, 9192, "rs", frozenset({3}), {UNCORRECTED: 0})
     assert found["et-0/0/2"] == SwitchPort(100_000, 9192, "rs", frozenset(), {UNCORRECTED: 12})
     assert found["et-0/0/3"] == SwitchPort(None, 9192, "", None, {UNCORRECTED: 0})
