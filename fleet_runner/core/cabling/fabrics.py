@@ -8,7 +8,7 @@ never moves.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from fleet_runner.core.base.plural import counted
@@ -76,8 +76,10 @@ def fabrics(fleet: Fleet) -> tuple[Fabric, ...]:
     Where switches of a fabric have a `fabric_name` in their config context, and no other fabric has it, that stands
     in the place of ".SWITCH". An Ethernet fabric of which no switch can be asked is none: nothing would look at it.
     """
-    wired = [each for each in _of_kind(fleet, ETHERNET) if each.asked]
-    return tuple(sorted((*_of_kind(fleet, INFINIBAND), *wired), key=lambda fabric: fabric.name))
+    cables = _by_kind(fleet)
+    wired = [each for each in _of_kind(fleet, ETHERNET, cables[ETHERNET]) if each.asked]
+    found = (*_of_kind(fleet, INFINIBAND, cables[INFINIBAND]), *wired)
+    return tuple(sorted(found, key=lambda fabric: fabric.name))
 
 
 def watched(fleet: Fleet) -> tuple[Fabric, ...]:
@@ -96,8 +98,7 @@ def of_domain(domain: Domain) -> Fabric:
     return Fabric(name, domain.site, frozenset(domain.switches), ports, NVLINK, usual=name, domain=domain)
 
 
-def _of_kind(fleet: Fleet, kind: str) -> list[Fabric]:
-    cables = cables_of(fleet, kind)
+def _of_kind(fleet: Fleet, kind: str, cables: Sequence[Cable]) -> list[Fabric]:
     joined = _joined(fleet, cables)
     of = {switch: number for number, members in enumerate(joined) for switch in members}
     ports: list[set[Termination]] = [set() for _ in joined]
@@ -125,16 +126,28 @@ def _said(fleet: Fleet, fabric: Fabric) -> str:
 
 def cables_of(fleet: Fleet, kind: str) -> list[Cable]:
     """Return the cables between interfaces of InfiniBand, or of anything else: Ethernet."""
-    kinds = {
-        (device.name, interface.name): interface.kind
+    return _by_kind(fleet)[kind]
+
+
+def _by_kind(fleet: Fleet) -> dict[str, list[Cable]]:
+    """Return all cables, those of InfiniBand apart: where both ends tell their kind, the first one counts."""
+    fast = {
+        (device.name, interface.name)
         for device in fleet.devices.values()
         for interface in device.interfaces
+        if interface.kind.startswith(INFINIBAND)
     }
-    return [
-        cable
-        for cable in fleet.cables
-        if (kinds.get(cable.a) or kinds.get(cable.b) or "").startswith(INFINIBAND) == (kind == INFINIBAND)
-    ]
+    found: dict[str, list[Cable]] = {INFINIBAND: [], ETHERNET: []}
+    for cable in fleet.cables:
+        joins = cable.a in fast or (cable.b in fast and not _told(fleet, cable.a))
+        found[INFINIBAND if joins else ETHERNET].append(cable)
+    return found
+
+
+def _told(fleet: Fleet, end: Termination) -> bool:
+    """Whether the source says of which kind an interface is."""
+    device = fleet.devices.get(end.device)
+    return device is not None and any(each.kind for each in device.interfaces if each.name == end.interface)
 
 
 def _plain(name: str) -> str:
@@ -142,16 +155,12 @@ def _plain(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)
 
 
-def _switch(fleet: Fleet, name: str) -> bool:
-    device = fleet.devices.get(name)
-    return device is not None and device.role not in NODE_ROLES
-
-
 def _joined(fleet: Fleet, cables: Iterable[Cable]) -> list[frozenset[str]]:
     """Return the sets of switches that cables join, the lone ones too."""
+    those = {name for name, device in fleet.devices.items() if device.role not in NODE_ROLES}
     beside: dict[str, set[str]] = {}
-    for cable in cables:
-        ends = [end.device for end in (cable.a, cable.b) if _switch(fleet, end.device)]
+    for one, other in {(cable.a.device, cable.b.device) for cable in cables}:
+        ends = those.intersection((one, other))
         for end in ends:
             beside.setdefault(end, set()).update(ends)
     found: list[frozenset[str]] = []

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import structlog
 
-from fleet_runner.core.cabling.fabrics import NAMED, Fabric, watched
+from fleet_runner.core.cabling.fabrics import NAMED, Fabric
 from fleet_runner.core.inventory.identity import Refused, Renamed, compare, groups
 from fleet_runner.core.inventory.last_places import place
 from fleet_runner.core.inventory.records import Fleet, nodes
@@ -28,7 +28,7 @@ def register(world: TickContext, fleet: Fleet, now: float) -> Fleet:
     later = _rename(world, found.renamed, now)
     refused = {**found.refused, **{each.old: _waits(each) for each in later}}
     new = {each.new for each in later}
-    world.fabrics, waits = _named(world, fleet, now)
+    world.fabrics, waits = _named(world, now)
     records = [*(each for each in devices if each.name not in new), *(each.record for each in world.fabrics.values())]
     world.store.register(records, now, refused)
     _tell(world, refused)
@@ -59,14 +59,14 @@ def _rename(world: TickContext, renamed: tuple[Renamed, ...], now: float) -> lis
     return later
 
 
-def _named(world: TickContext, fleet: Fleet, now: float) -> tuple[dict[str, Fabric], bool]:
+def _named(world: TickContext, now: float) -> tuple[dict[str, Fabric], bool]:
     """Return the fabrics by name, and whether one of them has to wait for its own.
 
     A row that has the usual name of one that is named now is renamed. Until nothing works on it, it keeps that.
     """
     found: list[Fabric] = []
     waits = False
-    for fabric in watched(fleet):
+    for fabric in world.designed:
         old, new = fabric.usual, fabric.name
         if old == new or world.store.node(new) is not None or world.store.node(old) is None:
             found.append(fabric)

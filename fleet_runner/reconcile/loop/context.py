@@ -50,7 +50,9 @@ class Engine(Protocol):
 
 @dataclass(slots=True)
 class TickContext:
-    """What a tick works on. `read_source` may be slow; its last good answer is kept in `fleet` and `fabrics`.
+    """What a tick works on. `read_source` may be slow; its last good answer is kept in `fleet` and `designed`.
+
+    `designed` are the fabrics as that answer names them; `fabrics` those by the names that the store has for them.
 
     Where other machines write the store, too, batches are offered to all of them, and one machine `decides`; `heard`
     tells when they last heard of this one, while it shares their work. `unaccepted` says why nothing is done by the
@@ -64,6 +66,7 @@ class TickContext:
     read_source: Callable[[], Fleet]
     engine: Engine = playbooks
     fleet: Fleet | None = None
+    designed: tuple[Fabric, ...] = ()
     fabrics: Mapping[str, Fabric] = field(default_factory=dict[str, Fabric])
     fleet_read_at: float = 0.0
     standings: Mapping[str, SweepHistory] = field(default_factory=dict[str, SweepHistory])

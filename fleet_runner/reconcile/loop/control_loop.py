@@ -42,7 +42,7 @@ def tick(world: TickContext, now: float | None = None, between: Callable[[Report
     """Do everything that is due, once. Without `now` the clock is read after all that can take long."""
     report = Report()
     clock = time.time if now is None else partial(float, now)
-    with alone(world.settings):
+    with alone(world.settings), _unsearched():
         fleet = _sync(world, clock())
         now = clock()
         if store_ownership.is_strange(world, now):
@@ -126,6 +126,18 @@ def _going_on(world: TickContext) -> Iterator[None]:
             log.error("this tick failed; the next ones try again", error=str(error))  # noqa: TRY400  the sentence says it
 
 
+@contextmanager
+def _unsearched() -> Iterator[None]:
+    """Have nothing searched for garbage meanwhile: what a tick reads stays, and is walked through each time."""
+    searching = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if searching:
+            gc.enable()
+
+
 def _keep(world: TickContext) -> Fleet | None:
     """Have the fleet, which stays, be walked through no more by every search for garbage: that stops all threads."""
     gc.unfreeze()  # what was kept before, and is garbage now, goes
@@ -151,7 +163,8 @@ def _sync(world: TickContext, now: float) -> Fleet:
     if world.fleet is None or found.revision != world.fleet.revision:
         for note in found.notes:
             log.warning(note)
-        world.fabrics = {fabric.name: fabric for fabric in watched(found)}
+        world.designed = watched(found)
+        world.fabrics = {fabric.name: fabric for fabric in world.designed}
         world.fleet = found
     world.fleet_read_at = now
     return world.fleet

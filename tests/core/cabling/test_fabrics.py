@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet_runner.core.cabling.fabrics import ETHERNET as ETHERNET_FABRIC
 from fleet_runner.core.cabling.fabrics import FABRIC_TYPES, INFINIBAND, NAMED, cables_of, fabrics
 from fleet_runner.core.inventory.records import NODE_ROLES, Cable, Device, Fleet, Interface, Termination
 from tests.fleets import fleets
@@ -55,6 +56,30 @@ def test_names_are_fit_for_ansible() -> None:
     devices += [device("leaf-2", "leaf", site="Hall_1"), device("n2", "gpu-server", site="Hall_1")]
     found = fabrics(joined(devices, ("n1", "1", "leaf/1", "1"), ("n2", "1", "leaf-2", "1")))
     assert [each.name for each in found] == ["infiniband.Hall_1.leaf-2", "infiniband.Hall_1.leaf_1"]
+
+
+@pytest.mark.parametrize(
+    ("near", "far", "infiniband"),
+    [
+        (IB, IB, True),
+        (IB, ETHERNET, True),
+        (ETHERNET, IB, False),
+        ("", IB, True),
+        (None, IB, True),
+        ("", ETHERNET, False),
+        (ETHERNET, ETHERNET, False),
+    ],
+)
+def test_a_cable_is_of_the_kind_that_its_first_end_tells_and_else_its_other_one(
+    near: str | None, far: str, infiniband: bool
+) -> None:
+    """Of None the source has no such device, or no such interface."""
+    devices = [device("leaf-1", "leaf", kind=far)]
+    devices += [] if near is None else [device("gpu-1", "gpu-server", kind=near)]
+    for end in ("1", "absent") if near is None else ("1",):
+        fleet = joined(devices, ("gpu-1", end, "leaf-1", "1"))
+        assert bool(cables_of(fleet, INFINIBAND)) is infiniband
+        assert len(cables_of(fleet, ETHERNET_FABRIC)) == 1 - infiniband
 
 
 def test_ethernet_of_which_no_switch_can_be_asked_makes_no_fabric() -> None:
