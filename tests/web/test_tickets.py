@@ -237,6 +237,8 @@ def test_a_ticket_to_its_end_on_a_phone(
         page.focus("#did")
         page.keyboard.type("exchanged the two plugs")
         page.keyboard.press("Tab")
+        expect(page.locator("#taken")).to_be_focused()
+        page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         expect(page.locator("#proof")).to_contain_text("Check requested")
         shot(page, "ticket-phone-asked")

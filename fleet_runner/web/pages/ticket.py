@@ -9,7 +9,7 @@ from fastapi import APIRouter, Form, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from pydantic import BaseModel, Field
 
-from fleet_runner.core.access.roles import Who, needed
+from fleet_runner.core.access.roles import Right, Who, needed
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.lifecycle.runs import Intent, Node, Run, Stored, Ticket
 from fleet_runner.core.lifecycle.states import Stage
@@ -125,6 +125,7 @@ def _shown(request: Request, here: Site, who: Who, number: int, template: str) -
         standing=found.standing,
         going=found.standing.stand in GOING,
         beside=beside,
+        photos=here.store.photos(number) if who.may(Right.MEND) else (),
         changes=told[:LINES],
         older=len(told) - LINES,
         links=[(link, link.url if link.url.startswith(("https://", "http://")) else "") for link in links],
