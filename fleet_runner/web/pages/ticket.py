@@ -15,7 +15,7 @@ from fleet_runner.core.lifecycle.runs import Intent, Node, Run, Stored, Ticket
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.core.tickets.node_tickets import eyes_of
 from fleet_runner.core.tickets.trackers.changes import Act, Change
-from fleet_runner.core.tickets.work_orders import verification
+from fleet_runner.core.tickets.work_orders import faces, verification
 from fleet_runner.core.tickets.work_orders.locations import spot
 from fleet_runner.core.tickets.work_orders.racks import elevations
 from fleet_runner.core.tickets.work_orders.sheets import ordered, sheet
@@ -118,6 +118,7 @@ def _shown(request: Request, here: Site, who: Who, number: int, template: str) -
         rows={row.name: row for row in found.rows},
         known=fleet is not None,
         racks=bool(fleet is not None and elevations(fleet, devices)),
+        ports=faces.faces(fleet, ticket) if fleet is not None else (),
         captured=captured is not None,
         asked=asked,
         refused=_refused(who, asked),
