@@ -103,7 +103,8 @@ def _shown(request: Request, here: Site, who: Who, number: int, template: str) -
         beside = _beside(here, ticket, found.rows)
     asked = verification.ask(ticket, found.rows, found.stage)
     devices = ordered(ticket)
-    captured = fabric_sweeps.captured(here.store, fleet, ticket) if fleet is not None else None
+    draws = ticket.closed_at is None  # else the newest look has nothing of it to draw
+    captured = fabric_sweeps.captured(here.store, fleet, ticket) if fleet is not None and draws else None
     told = [change for change in reversed(found.changes) if change.act is not Act.SEEN]
     return page(
         request,

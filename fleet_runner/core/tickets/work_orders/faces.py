@@ -23,8 +23,8 @@ CELL, HIGH, BETWEEN, LEFT, LINE = 44, 30, 8, 12, 14
 ROW = 8
 """Ports of a row, but for a cage that begins in it: they are read on a phone."""
 
-ROWS = 8
-"""Rows that are drawn whole; of more, those with a marked port."""
+ROWS = 4
+"""Rows that are drawn whole; of more, those with a marked port and those next to them."""
 
 LANES = 8
 """Ports that a cage has at most."""
@@ -133,7 +133,9 @@ def svg(every: Sequence[Face]) -> str:
 def _drawn(face: Face, top: float) -> tuple[float, float, list[str]]:
     """Return how wide and high a device's ports are, and their parts."""
     rows = _rows(face.cages)
-    shown = rows if len(rows) <= ROWS else [row for row in rows if any(face.meant & set(cage) for cage in row)]
+    meant = {at for at, row in enumerate(rows) if any(face.meant & set(cage) for cage in row)}
+    near = {at + beside for at in meant for beside in (-1, 0, 1)}
+    shown = [row for at, row in enumerate(rows) if len(rows) <= ROWS or at in near]
     left_out = "" if len(shown) == len(rows) else f" {len(shown)} of {len(rows)} rows are drawn."
     said = face.sentence.partition(": ")[2]
     parts = [
