@@ -7,7 +7,7 @@ const keeps = me && window.isSecureContext && navigator.locks && window.caches &
 const LASTS = 12 * 3600 * 1000; // milliseconds, as long as a session
 const LONGEST = 500; // characters
 const SIDE = 1600; // pixels of a photo
-const PATIENCE = 20000; // milliseconds for an answer; a report that arrived all the same counts once
+const ANSWERS_WITHIN = 20000; // milliseconds for an answer; a report that arrived all the same counts once
 const REFUSED = new Set([400, 404, 409, 413, 422]); // what stays refused however often it is sent
 const ticket = document.querySelector("[data-ticket]")?.dataset.ticket;
 
@@ -48,7 +48,7 @@ async function send() {
         method: "POST",
         headers: { accept: "application/json", ...JSON.parse(document.body.getAttribute("hx-headers")) },
         body: each.photo || new URLSearchParams({ key: each.key, words: each.words, waited: seconds(each) }),
-        signal: AbortSignal.timeout(PATIENCE),
+        signal: AbortSignal.timeout(ANSWERS_WITHIN),
       });
     } catch {
       break; // no connection
