@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from fleet_runner.core.base.errors import StoreError
 
-REVISION = "0018"
+REVISION = "0019"
 """The schema that has these tables; the store's own."""
 
 PATIENCE = 2

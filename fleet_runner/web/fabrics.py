@@ -145,9 +145,14 @@ def findings(here: Site, name: str, nodes: Collection[str]) -> list[Finding]:
     return list(found.values())
 
 
+def ticketed(here: Site) -> dict[str, int]:
+    """Return the open ticket of each fault."""
+    return {ticket.fault: ticket.id for ticket in here.store.tickets()}
+
+
 def shown(here: Site, every: Iterable[Finding]) -> list[Shown]:
     """Return faults as a list shows them, those with the most devices last."""
-    fleet, tickets = here.fleet(), {ticket.fault: ticket.id for ticket in here.store.tickets()}
+    fleet, tickets = here.fleet(), ticketed(here)
     return [_shown(fleet, each, tickets.get(each.fault, 0)) for each in every]
 
 

@@ -1,6 +1,7 @@
 """The web service in a thread beside a runner's loop, or alone in a process."""
 
 import asyncio
+import gc
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -46,6 +47,8 @@ def pages(here: Site, tell: Callable[[str], None]) -> Iterator[str]:
     more_files()
     with listener(here.settings.web_listen, "web_listen") as bound:
         app = application(here)
+        gc.collect()
+        gc.freeze()  # the fleet stays: it need not be looked through again and again
         proxied = here.settings.web_url.startswith("https://")
         server = Server(app, PROXIED if proxied else None) if context is None else SecureServer(app, context)
 

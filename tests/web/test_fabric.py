@@ -163,7 +163,7 @@ def test_what_switches_say_of_their_ports_stands_in_the_same_form(viewer: httpx.
     """With its verdict and its faults, beside the cabling, which is as designed; and in the list of fabrics."""
     text = viewer.get(f"/fabric/{RAILS}").text
     cabling, ports = text.split('id="fabric_roce"')
-    assert "Nothing that the newest sweep could tell." in cabling
+    assert "The newest sweep found none." in cabling
     assert "RoCE at switches&#39; ports" in ports
     assert "PFC is off at Ethernet0, Ethernet1, expected 3" in ports
     assert "roce: switch setting" in ports

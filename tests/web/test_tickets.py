@@ -122,6 +122,18 @@ def test_a_cable_is_drawn_as_the_sweep_saw_it(technician: httpx.Client, numbers:
     assert "No place in a rack is known." in technician.get(f"/tickets/{numbers['lost']}/rack.svg").text
 
 
+def test_both_ends_of_a_cable_stand_among_their_ports(technician: httpx.Client, numbers: dict[str, int]) -> None:
+    answer = technician.get(f"/tickets/{numbers['swap']}/ports.svg")
+    assert answer.headers["content-security-policy"] == "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+    assert answer.text.count('class="arrow"') > 1
+    for path in ("", "/steps"):
+        text = technician.get(f"/tickets/{numbers['swap']}{path}").text
+        assert "Ports in order of number. leaf-1: " in text
+        assert " of 32." in text
+    assert technician.get(f"/tickets/{numbers['lost']}/ports.svg").status_code == 404
+    assert "ports.svg" not in technician.get(f"/tickets/{numbers['lost']}").text
+
+
 def test_nothing_hostile_is_part_of_a_page(technician: httpx.Client, numbers: dict[str, int]) -> None:
     for path in ("/tickets", *(f"/tickets/{number}" for number in numbers.values())):
         text = technician.get(path).text
@@ -131,7 +143,7 @@ def test_nothing_hostile_is_part_of_a_page(technician: httpx.Client, numbers: di
 
 @pytest.mark.parametrize("number", ["0", "-1", "99999", "99999999999999999999", "x"])
 def test_a_ticket_that_is_not_there_is_no_error(technician: httpx.Client, number: str) -> None:
-    for path in ("", "/picture.svg", "/rack.svg"):
+    for path in ("", "/picture.svg", "/rack.svg", "/ports.svg"):
         assert technician.get(f"/tickets/{number}{path}").status_code in {404, 422}
     assert technician.post(f"/tickets/{number}/done").status_code in {404, 422}
 
@@ -148,6 +160,7 @@ def test_who_only_looks_says_nothing(site: Served, numbers: dict[str, int]) -> N
                 f"/{numbers['swap']}",
                 f"/{numbers['swap']}/picture.svg",
                 f"/{numbers['swap']}/rack.svg",
+                f"/{numbers['swap']}/ports.svg",
             ):
                 assert nobody.get(f"/tickets{path}").status_code in {401, 403}
 
@@ -236,6 +249,8 @@ def test_a_ticket_to_its_end_on_a_phone(
         shot(page, "ticket-phone")
         page.focus("#did")
         page.keyboard.type("exchanged the two plugs")
+        page.keyboard.press("Tab")
+        expect(page.locator("#taken")).to_be_focused()
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         expect(page.locator("#proof")).to_contain_text("Check requested")

@@ -48,6 +48,10 @@ class EvidenceError(FleetError):
     """Evidence cannot be parsed; the verdict is UNKNOWN, never FAIL."""
 
 
+class PhotoError(FleetError):
+    """What was sent is no photo that can be kept."""
+
+
 class BmcError(FleetError):
     """A BMC did not answer, or answered with something that is not Redfish; `status` is that of its answer."""
 

@@ -67,6 +67,7 @@ class Pruned:
     alarms: int = 0
     steps: int = 0
     news: int = 0
+    photos: int = 0
     counters: int = 0
     asked: int = 0
     days: int = 0
@@ -92,6 +93,7 @@ class Pruned:
             (self.alarms, "cleared alarms"),
             (self.steps, "steps of closed boots"),
             (self.news, "sent lines about closed tickets"),
+            (self.photos, "photos of closed tickets"),
             (self.counters, "counters of received signals"),
             (self.asked, "lines of the audit log"),
             (self.days, "days of metrics"),

@@ -85,7 +85,7 @@ def keeping(settings: Settings) -> RetentionLimits:
 
 def _aged(work: RetentionWork) -> Pruned:
     done, keep = Pruned(), work.keep
-    kept = dict.fromkeys(TRENDS, keep.trend_days) | {"asked": keep.audit_days}
+    kept = dict.fromkeys(TRENDS, keep.trend_days) | {"asked": keep.audit_days, "photos": keep.evidence_days}
     for what in AGED:
         before = retention.since(work.now, kept.get(what, keep.signals_days))
         if work.dry:

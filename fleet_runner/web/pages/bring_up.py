@@ -17,7 +17,7 @@ from fleet_runner.web.site import Here
 router = APIRouter()
 
 DAY = 86_400.0
-MOST = 2_000
+MOST = 1_500
 """Nodes of one page: those that began last."""
 
 LISTED = 100

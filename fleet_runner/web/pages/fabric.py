@@ -119,7 +119,7 @@ def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
         way=way,
         chosen=chosen,
         links=[(joined, every.get(joined, ()), joined in dark) for joined in links[:MOST]],
-        tickets={ticket.fault: ticket.id for ticket in here.store.tickets()} if way else {},
+        tickets=fabrics.ticketed(here) if way else {},
         dark=len(dark),
         counters=counters,
         rates=rates,

@@ -6,6 +6,7 @@ from fastapi import APIRouter, HTTPException, Path, Response
 
 from fleet_runner.core.cabling.picture import svg as cables
 from fleet_runner.core.lifecycle.runs import Ticket
+from fleet_runner.core.tickets.work_orders import faces
 from fleet_runner.core.tickets.work_orders.racks import elevations
 from fleet_runner.core.tickets.work_orders.racks import svg as racks
 from fleet_runner.core.tickets.work_orders.sheets import ordered
@@ -43,6 +44,17 @@ def rack(here: Here, who: Sees, number: Number) -> Response:
     del who
     ticket, fleet = known(here, number), here.fleet()
     return drawn(racks(elevations(fleet, ordered(ticket))[:RACKS] if fleet is not None else ()))
+
+
+@router.get("/tickets/{number}/ports.svg")
+def ports(here: Here, who: Sees, number: Number) -> Response:
+    """Draw the ports of a ticket's devices in order, with those that it names marked."""
+    del who
+    ticket, fleet = known(here, number), here.fleet()
+    found = faces.faces(fleet, ticket) if fleet is not None else ()
+    if not found:
+        raise HTTPException(404, f"ticket {number} names no ports whose order is known")
+    return drawn(faces.svg(found))
 
 
 @router.get("/tickets/{number}/code.svg")

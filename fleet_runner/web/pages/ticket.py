@@ -9,13 +9,13 @@ from fastapi import APIRouter, Form, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from pydantic import BaseModel, Field
 
-from fleet_runner.core.access.roles import Who, needed
+from fleet_runner.core.access.roles import Right, Who, needed
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.lifecycle.runs import Intent, Node, Run, Stored, Ticket
 from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.core.tickets.node_tickets import eyes_of
 from fleet_runner.core.tickets.trackers.changes import Act, Change
-from fleet_runner.core.tickets.work_orders import verification
+from fleet_runner.core.tickets.work_orders import faces, verification
 from fleet_runner.core.tickets.work_orders.locations import spot
 from fleet_runner.core.tickets.work_orders.racks import elevations
 from fleet_runner.core.tickets.work_orders.sheets import ordered, sheet
@@ -103,7 +103,8 @@ def _shown(request: Request, here: Site, who: Who, number: int, template: str) -
         beside = _beside(here, ticket, found.rows)
     asked = verification.ask(ticket, found.rows, found.stage)
     devices = ordered(ticket)
-    captured = fabric_sweeps.captured(here.store, fleet, ticket) if fleet is not None else None
+    draws = ticket.closed_at is None  # else the newest look has nothing of it to draw
+    captured = fabric_sweeps.captured(here.store, fleet, ticket) if fleet is not None and draws else None
     told = [change for change in reversed(found.changes) if change.act is not Act.SEEN]
     return page(
         request,
@@ -118,6 +119,7 @@ def _shown(request: Request, here: Site, who: Who, number: int, template: str) -
         rows={row.name: row for row in found.rows},
         known=fleet is not None,
         racks=bool(fleet is not None and elevations(fleet, devices)),
+        ports=faces.faces(fleet, ticket) if fleet is not None else (),
         captured=captured is not None,
         asked=asked,
         refused=_refused(who, asked),
@@ -125,6 +127,7 @@ def _shown(request: Request, here: Site, who: Who, number: int, template: str) -
         standing=found.standing,
         going=found.standing.stand in GOING,
         beside=beside,
+        photos=here.store.photos(number) if who.may(Right.MEND) else (),
         changes=told[:LINES],
         older=len(told) - LINES,
         links=[(link, link.url if link.url.startswith(("https://", "http://")) else "") for link in links],

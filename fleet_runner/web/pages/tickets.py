@@ -9,13 +9,14 @@ from fastapi.responses import HTMLResponse
 from fleet_runner.core.tickets.work_orders import queue, verification
 from fleet_runner.core.tickets.work_orders.queue import OLDEST, WALKING, Task, TicketFilter
 from fleet_runner.web.access import Sees
-from fleet_runner.web.pages import pictures, ticket
+from fleet_runner.web.pages import photos, pictures, ticket
 from fleet_runner.web.rendering import page
 from fleet_runner.web.site import Here, Site
 
 router = APIRouter()
 router.include_router(pictures.router)
 router.include_router(ticket.router)
+router.include_router(photos.router)
 
 MOST = 200
 """Tickets that the page shows: more than anybody does in a shift."""

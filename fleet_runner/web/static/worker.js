@@ -4,7 +4,7 @@
 
 const KEPT = "tickets";
 const LASTS = 12 * 3600 * 1000;
-const TICKETS = /^\/tickets\/\d+(\/steps|\/picture\.svg|\/rack\.svg|\/code\.svg)?$/;
+const TICKETS = /^\/tickets\/\d+(\/steps|\/picture\.svg|\/rack\.svg|\/ports\.svg|\/code\.svg|\/photos\/[0-9a-f]{64}\.jpg)?$/;
 const FILES = /^\/(static|htmx)\/[\w./-]+$/;
 
 self.addEventListener("install", () => self.skipWaiting());

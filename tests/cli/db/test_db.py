@@ -40,7 +40,7 @@ def store(typed: Type) -> Store:
 def test_stats_show_every_kind_and_what_retention_would_take(store: Store, typed: Type) -> None:
     said = typed("db", "stats")
     assert said.code == 0
-    assert "schema 0018" in said.out
+    assert "schema 0019" in said.out
     for kind in ("results", "evidence", "history", "runs", "tickets", "alarms", "boots", "batch folders", "bundles"):
         assert kind in said.out
     assert "db prune: 1 pieces of evidence (" in said.words
@@ -65,7 +65,7 @@ def test_prune_says_what_went_and_a_dry_run_takes_nothing(store: Store, typed: T
 def test_migrate_says_what_is_to_be_done_does_it_and_is_refused_while_somebody_serves(
     store: Store, typed: Type
 ) -> None:
-    assert typed("db", "migrate", "--check").words.endswith("is at schema 0018; nothing to do")
+    assert typed("db", "migrate", "--check").words.endswith("is at schema 0019; nothing to do")
     _older(load().store_url, "0006")
     checked = typed("db", "migrate", "--check")
     assert checked.code == 1
@@ -74,7 +74,7 @@ def test_migrate_says_what_is_to_be_done_does_it_and_is_refused_while_somebody_s
         refused = typed("db", "migrate")
     assert refused.code == 3
     assert "a process serves" in " ".join(refused.err.split())
-    assert typed("db", "migrate").words.endswith("is at schema 0018 now")
+    assert typed("db", "migrate").words.endswith("is at schema 0019 now")
     Store.open(load().store_url).close()
 
 

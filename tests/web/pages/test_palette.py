@@ -57,6 +57,10 @@ def test_what_is_nothing_offers_nothing(site: Served, text: str) -> None:
     with site.client() as client:
         answer = client.get("/find/matches", params={"q": text})
         assert (answer.status_code, answer.text.count('id="match-1"')) == (200, 0)
+
+
+def test_whatever_is_typed_is_bounded_and_escaped(site: Served) -> None:
+    with site.client() as client:
         assert client.get("/find/matches", params={"q": "x" * 101}).status_code == 422
         assert len(urls(client, "0")) <= 10
         assert urls(client, HOSTILE)[0].startswith("/tickets/"), "a ticket's title has it, escaped"

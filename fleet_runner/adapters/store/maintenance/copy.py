@@ -14,8 +14,8 @@ from fleet_runner.adapters.store.maintenance.migrate import migrate, revision
 from fleet_runner.adapters.store.schema.core import metadata, runs
 from fleet_runner.core.base.errors import StoreError
 
-ROWS, HEAVY = 1_000, 50
-"""Rows that are written at a time; of evidence, whose bodies may be long."""
+ROWS, HEAVY = 1_000, {"evidence": 50, "ticket_photos": 10}
+"""Rows that are written at a time; of those whose bodies may be long."""
 
 Digest = int
 
@@ -105,7 +105,7 @@ def _carry(reading: Connection, writing: Connection, table: Table) -> Copied:
 
 
 def _chunks(connection: Connection, table: Table) -> Iterator[list[tuple[Any, ...]]]:
-    size = HEAVY if table.name == "evidence" else ROWS
+    size = HEAVY.get(table.name, ROWS)
     rows: Iterable[Any] = connection.execute(_whole(table), execution_options={"yield_per": size})
     found = iter(rows)
     while chunk := [tuple(row) for row in islice(found, size)]:

@@ -23,7 +23,7 @@ from fleet_runner.adapters.store.schema.core import (
 )
 from fleet_runner.adapters.store.schema.firmware import firmware_leases, flashes
 from fleet_runner.adapters.store.schema.jobs import job_answers
-from fleet_runner.adapters.store.schema.remedies import WAITING, alarms, heard, outbox, ticket_links
+from fleet_runner.adapters.store.schema.remedies import WAITING, alarms, heard, outbox, ticket_links, ticket_photos
 from fleet_runner.adapters.store.schema.runners import pruned
 from fleet_runner.adapters.store.schema.trends import episodes, foresights, panels
 from fleet_runner.adapters.store.schema.web import audit
@@ -100,6 +100,7 @@ AGED: dict[str, Table] = {
     "alarms": alarms,
     "steps": boot_events,
     "news": outbox,
+    "photos": ticket_photos,
     "counters": heard,
     "asked": audit,
     "days": panels,
@@ -113,7 +114,7 @@ TRENDS = ("days", "episodes", "foreseen", "answers")
 """What of it foresight and reports rest on. Which part was where stays: it grows with replacements, not with time."""
 
 
-def aged(what: str, before: float) -> ColumnElement[bool]:
+def aged(what: str, before: float) -> ColumnElement[bool]:  # noqa: PLR0911  one for each kind
     """Return what is true of rows that are over since before a moment."""
     match what:
         case "alarms":
@@ -123,12 +124,13 @@ def aged(what: str, before: float) -> ColumnElement[bool]:
             told = and_(boot_events.c.kind == "refused", boot_events.c.last_at < before)
             return and_(boot_events.c.at < before, or_(told, over.correlate(boot_events)), _not_newest(boot_events))
         case "news":
-            over = exists().where(tickets.c.id == outbox.c.ticket, tickets.c.closed_at < before)
             waits = exists().where(ticket_links.c.ticket == outbox.c.ticket, WAITING)
             of_ticket = outbox.alias()
             newest = select(func.max(of_ticket.c.id)).where(of_ticket.c.ticket == outbox.c.ticket)
             last = outbox.c.id < newest.correlate(outbox).scalar_subquery()
-            return and_(outbox.c.at < before, over.correlate(outbox), ~waits.correlate(outbox), last)
+            return and_(outbox.c.at < before, _closed(outbox, before), ~waits.correlate(outbox), last)
+        case "photos":
+            return and_(ticket_photos.c.at < before, _closed(ticket_photos, before))
         case "asked":
             return and_(audit.c.at < before, _not_newest(audit))
         case "days" | "episodes" | "foreseen" | "answers":
@@ -180,6 +182,12 @@ def _delete(connection: Connection, table: Table, key: ColumnElement[Any], ids: 
     wanted = sorted(ids)
     chunks = (wanted[start : start + 500] for start in range(0, len(wanted), 500))
     return sum(connection.execute(delete(table).where(key.in_(chunk), *more)).rowcount for chunk in chunks)
+
+
+def _closed(table: Table, before: float) -> ColumnElement[bool]:
+    """Return what is true of rows whose ticket is closed since before a moment."""
+    over = exists().where(tickets.c.id == table.c.ticket, tickets.c.closed_at < before)
+    return over.correlate(table)
 
 
 def _not_newest(table: Table) -> ColumnElement[bool]:

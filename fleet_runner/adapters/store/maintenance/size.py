@@ -19,7 +19,7 @@ from fleet_runner.adapters.store.schema.core import (
 )
 from fleet_runner.adapters.store.schema.firmware import flashes
 from fleet_runner.adapters.store.schema.jobs import job_answers
-from fleet_runner.adapters.store.schema.remedies import alarms, outbox
+from fleet_runner.adapters.store.schema.remedies import alarms, outbox, ticket_photos
 from fleet_runner.adapters.store.schema.runners import parcels
 from fleet_runner.adapters.store.schema.trends import episodes, foresights, panels, stays
 from fleet_runner.adapters.store.schema.web import audit
@@ -40,6 +40,7 @@ KINDS: dict[str, Column[Any] | Day] = {
     "runs": runs.c.opened_at,
     "tickets": tickets.c.opened_at,
     "news of tickets": outbox.c.at,
+    "photos of tickets": ticket_photos.c.at,
     "alarms": alarms.c.first_at,
     "boots": boots.c.armed_at,
     "steps of boots": boot_events.c.at,

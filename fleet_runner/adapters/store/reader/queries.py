@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-REVISION = "0018"
+REVISION = "0019"
 """The schema that these are for."""
 
 

@@ -31,11 +31,11 @@ class BringUpMethods:
     def bring_ups(self, span: Span, now: float, stories: Iterable[Story] | None = None, *, most: int = MOST) -> Ways:
         """Return the ways that ended in a span, or go on at its end; `stories` are those of all nodes, if known.
 
-        Where they are not, those of nodes are read whose Day 0 began in the span.
+        Where they are not, those of nodes are read whose Day 0 began in the span, of the `most` that began last.
         """
         end = min(span.until, now)
         with self._database.one_moment(), self._database.read() as connection:
-            begun = _begun(connection, span, end) if stories is None else stories
+            begun = _begun(connection, span, end, most) if stories is None else stories
             wanted = concerned(begun, span, now)
             last = sorted(wanted, key=lambda node: -wanted[node][0].stays[0].begins)[:most]
             wanted = {node: wanted[node] for node in last}
@@ -48,11 +48,12 @@ class BringUpMethods:
             return ways(wanted, tries, held, end)
 
 
-def _begun(connection: Connection, span: Span, end: float) -> Iterable[Story]:
-    """Tell the stories of nodes whose Day 0 began in a span."""
+def _begun(connection: Connection, span: Span, end: float, most: int) -> Iterable[Story]:
+    """Tell the stories of nodes whose Day 0 began in a span, of those that began last."""
     started = select(journal.c.node).where(
         journal.c.event == Event.START.value, journal.c.at >= span.since, journal.c.at < end
     )
+    started = started.group_by(journal.c.node).order_by(func.max(journal.c.at).desc(), journal.c.node).limit(most)
     for piece in chunked(connection.execute(started).scalars()):
         yield from told(connection, end, piece)
 

@@ -27,7 +27,7 @@ ELSEWHERE = (firmware, jobs, remedies, runners, netbox, web, trends)
 metadata = firmware.flashes.metadata
 """Of the tables here and of those there."""
 
-REVISION = "0018"
+REVISION = "0019"
 """The schema these tables describe; a store at another one is not opened."""
 
 LIVE = text("nodes.state <> 'retired'")

@@ -7,6 +7,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     PrimaryKeyConstraint,
     Table,
     and_,
@@ -143,6 +144,19 @@ outbox = Table(
 Index("outbox_ticket", outbox.c.ticket, outbox.c.id)
 Index("outbox_key", outbox.c.key, unique=True)
 """What happened to tickets, written with it: what is worth telling, whoever is told."""
+
+ticket_photos = Table(  # see core.tickets.photos
+    "ticket_photos",
+    metadata,
+    Column("ticket", Id, ForeignKey("tickets.id"), nullable=False),
+    Column("digest", Words, nullable=False),
+    Column("size", Id, nullable=False),
+    Column("by", Words, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("ticket", "digest"),
+)
+"""One that is sent twice is there once: its hash is its name."""
 
 ticket_links = Table(
     "ticket_links",

@@ -5,8 +5,9 @@ from collections.abc import Callable, Collection, Iterable
 from fleet_runner.adapters.store.engine.database import Database
 from fleet_runner.adapters.store.lifecycle import history, intents, nodes
 from fleet_runner.adapters.store.netbox.facade import MirrorMethods
-from fleet_runner.adapters.store.tickets import outbox, tickets, trackers
+from fleet_runner.adapters.store.tickets import outbox, photos, tickets, trackers
 from fleet_runner.core.lifecycle.runs import Intent, Ticket
+from fleet_runner.core.tickets.photos import Photo
 from fleet_runner.core.tickets.trackers.changes import Change
 from fleet_runner.core.tickets.trackers.links import Link, TrackerStatus
 from fleet_runner.core.tickets.work_orders import verification
@@ -63,6 +64,28 @@ class TrackingMethods(MirrorMethods):
             sentence = told([intents.leave(connection, each) for each in asked])
             history.add(connection, tickets.note(connection, now.ticket, sentence, now.by, now.at, key=key) or ())
             return True
+
+    def add_photo(self, number: int, body: bytes, by: str, now: float) -> Photo | None:
+        """Keep a photo of a ticket, which is noted there; one that is there already stays as it was.
+
+        None where there is no such ticket, or it has as many as a ticket may have.
+        """
+        with self._database.write() as connection:
+            if not tickets.lock(connection, number):
+                return None
+            photo, said = photos.add(connection, number, body, by, now)
+            history.add(connection, said)
+            return photo
+
+    def photos(self, number: int) -> tuple[Photo, ...]:
+        """Return a ticket's photos, oldest first."""
+        with self._database.read() as connection:
+            return photos.of_ticket(connection, number)
+
+    def photo(self, number: int, digest: str) -> bytes | None:
+        """Return the bytes of a ticket's photo by their SHA-256; None where there is none."""
+        with self._database.read() as connection:
+            return photos.body(connection, number, digest)
 
     def ticket_changes(self, number: int, after: int = 0) -> tuple[Change, ...]:
         """Return what happened to a ticket after a line of the outbox, oldest first."""

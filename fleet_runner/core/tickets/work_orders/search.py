@@ -15,6 +15,9 @@ NODE, DEVICE, RACK, TICKET, FABRIC = "node", "device", "rack", "ticket", "fabric
 SHORTEST = 3
 """Characters from which a part of a serial number is looked for: fewer are in nearly every one."""
 
+ADDRESS = 12
+"""Characters of the shortest address; no other word is looked at as one, of some hundred thousand."""
+
 _ADDRESS = re.compile(r"(?:0x)?((?:[0-9a-f]{2}[:.-]?){5,7}[0-9a-f]{2}|[0-9a-f]{4}(?:[:.][0-9a-f]{4}){2,3})")
 
 
@@ -61,9 +64,13 @@ def worded(fleet: Fleet) -> Words:
     starts: list[int] = []
     at, devices = 0, sorted(fleet.devices.values(), key=lambda device: device.name)
     for device in devices:
-        told = [word for _, words in _of_device(device, DEVICE) for word in words]
-        forms = dict.fromkeys(form for word in map(_plain, told) for form in (word, _bare(word)))
-        line = "\n" + "\t".join(forms) + "\t"
+        told = _words_of(device)
+        joined = "\t".join(told).casefold()
+        plain = joined.split("\t")
+        if plain != joined.split():  # a word has spaces
+            plain = list(map(_plain, told))
+        bare = [_bare(word) for word in plain if len(word) >= ADDRESS]
+        line = "\n" + "\t".join(dict.fromkeys((*plain, *bare))) + "\t"
         lines.append(line)
         starts.append(at)
         at += len(line)
@@ -130,6 +137,13 @@ def _every(known: Known, near: Iterable[str]) -> Iterator[tuple[Found, tuple[str
         yield from _of_device(devices[name], NODE if name in known.nodes else DEVICE)
     for ticket in known.tickets:
         yield Found(TICKET, str(ticket.id), ticket.title), (f"#{ticket.id}", str(ticket.id), ticket.title)
+
+
+def _words_of(device: Device) -> list[str]:
+    """Return all words that name a device, its name first: those of `_of_device`, without what it says of them."""
+    serials = (device.serial, *(part.serial for part in device.parts))
+    addresses = (word for port in device.interfaces for word in (port.mac, port.guid))
+    return [device.name, *(word for word in (*serials, *addresses) if word)]
 
 
 def _of_device(device: Device, kind: str) -> Iterator[tuple[Found, tuple[str, ...]]]:

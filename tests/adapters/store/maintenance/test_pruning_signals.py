@@ -68,6 +68,17 @@ def test_news_of_closed_tickets_go_once_they_are_told(stocked: Store, settings: 
     assert len(stocked.ticket_changes(2)) == 1, "it is open"
 
 
+def test_photos_of_closed_tickets_go(stocked: Store, settings: Settings) -> None:
+    for fault in ("a", "b"):
+        stocked.apply(node(stocked), decision(swap("gpu-01", fault=fault)), START)
+    for ticket in (1, 2):
+        stocked.add_photo(ticket, b"picture", "ada", START + 1)
+    stocked.close_ticket(1, "Mended.", "ada", START + 2)
+    assert pruned(settings, stocked, LATE).photos == 1
+    assert stocked.photos(1) == ()
+    assert len(stocked.photos(2)) == 1, "it is open"
+
+
 def test_counters_of_sources_that_were_not_heard_of_go(stocked: Store, settings: Settings) -> None:
     rows = [
         {"source": source, "what": "taken", "count": 1, "last_at": at, "detail": ""}

@@ -90,3 +90,11 @@ def test_without_a_source_of_truth_nodes_and_tickets_are_found() -> None:
     known = Known(None, Words(), frozenset({"gpu-9"}))
     assert exact(known, "gpu-9") == (Found("node", "gpu-9", "gpu-9"),)
     assert alike(known, "gpu", 9) == (Found("node", "gpu-9", "gpu-9"),)
+
+
+@pytest.mark.parametrize("serial", ["SN  80\tA", "\u00a0SN 80 a ", "sn 80 A\n"])
+def test_a_serial_with_spaces_is_one_word(serial: str) -> None:
+    fleet = Fleet(("hall",), {}, {}, {"gpu-1": Device("gpu-1", "t", "r", "hall", serial=serial)}, ())
+    known = Known(fleet, worded(fleet), frozenset())
+    assert [each.key for each in exact(known, "sn 80 a")] == ["gpu-1"]
+    assert exact(known, "80") == ()
