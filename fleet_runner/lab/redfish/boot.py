@@ -3,7 +3,8 @@
 Makers differ, as is known of them: HPE's boot mode cannot be written, and a device's path comes before its target
 (ansible-collections/community.general 3509, 5091); a Supermicro falls back to another mode that it is not told
 (DMTF/Redfishtool 106); AMI's wants target and Once together; a Dell knows no address to load
-(dsx-ai-factory/libredfish 75).
+(dsx-ai-factory/libredfish 75). A settings object may hold the boot order alone, as Lenovo's does, or list other
+targets than its system, as a BlueField's does, which takes those of both.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,9 +32,11 @@ class Boot:
         self._settings: dict[str, str] = {}  # settings object to system
         for uri in chip.tree.systems:
             self._at[uri] = dict(chip.tree.get(uri).get("Boot") or {})
-            if settings := chip.tree.settings_of(uri):
+            settings = chip.tree.settings_of(uri)
+            waiting = dict(chip.tree.get(settings).get("Boot") or {})
+            if settings and (TARGET in waiting or TARGET not in self._at[uri]):
                 self._settings[settings] = uri
-                self._at[settings] = dict(chip.tree.get(settings).get("Boot") or {})
+                self._at[settings] = waiting
 
     def knows(self, uri: str) -> bool:
         """Whether boot settings can be changed here."""
@@ -41,11 +44,13 @@ class Boot:
 
     def set(self, uri: str, said: Mapping[str, Any]) -> None:
         """Change boot settings; raise Refused for what is not allowed."""
-        if settings := self._chip.tree.settings_of(uri):
+        if uri in self._waiting():
+            settings = self._chip.tree.settings_of(uri)
             raise Refused(405, f"Boot is changed at {settings}", "PropertyNotWritable")
         boot = self._at[uri]
-        allowed = boot.get(ALLOWED)
-        if isinstance(allowed, list) and TARGET in said and said[TARGET] not in allowed:
+        listed = [self._at[each].get(ALLOWED) for each in dict.fromkeys((uri, self._settings.get(uri, uri)))]
+        allowed = [target for each in listed for target in each or ()] if isinstance(listed[0], list) else None
+        if allowed is not None and TARGET in said and said[TARGET] not in allowed:
             raise Refused(400, f"the value {said[TARGET]!r} for {TARGET} is not allowed", "PropertyValueNotInList")
         if said.get(ENABLED, "Once") not in ("Disabled", "Once", "Continuous"):
             raise Refused(400, f"the value {said[ENABLED]!r} for {ENABLED} is not allowed", "PropertyValueNotInList")
