@@ -26,7 +26,8 @@ DOCUMENTATION = r"""
 module: fleet_bios
 short_description: Has a node's BIOS settings set
 description:
-  - Compares what the node's BMC says with C(fleet_profile.bios), and has what differs set at the next reset.
+  - Compares what the node's BMC says with C(fleet_profile.bios) and
+    C(fleet_profile.boot_settings), and has what differs set at the next reset.
   - Everything is checked first, against what the BMC reports and allows; nothing is sent if anything is wrong.
   - Each setting is tried once in a node's stay in a state; the reset is left to the play.
   - In check mode it reads, sends nothing, and returns the request that it would send.
@@ -88,13 +89,14 @@ class ActionModule(ActionBase):
     def _set(self, variables: dict[str, Any], since: float, boot_seconds: float) -> Report:
         """Open what is needed and go; a profile that cannot be read is nobody's fault but its author's."""
         from fleet_runner.adapters import redfish  # noqa: PLC0415  likewise
-        from fleet_runner.core.firmware import bios  # noqa: PLC0415  likewise
+        from fleet_runner.core.firmware import bios, boot_settings  # noqa: PLC0415  likewise
         from fleet_runner.core.firmware.bios_text import Report, SettingStatus  # noqa: PLC0415  likewise
         from fleet_runner.core.firmware.flash import FlashTiming  # noqa: PLC0415  likewise
         from fleet_runner.reconcile.firmware import driver  # noqa: PLC0415  only this task pays for the store and for HTTP
 
         try:
-            wanted = bios.read(_plain(self._templar.template(variables.get("fleet_profile"))) or {})
+            profile = _plain(self._templar.template(variables.get("fleet_profile"))) or {}
+            wanted = {**bios.read(profile), **boot_settings.read(profile)}
         except EvidenceError as error:
             return Report(SettingStatus.REFUSED, str(error))
         configured = settings.load()

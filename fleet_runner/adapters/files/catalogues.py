@@ -12,7 +12,7 @@ from fleet_runner.adapters.files.yaml_places import Unreadable, line_at, line_of
 from fleet_runner.core.base.errors import ImageError
 from fleet_runner.core.base.fields import Path as FieldPath
 from fleet_runner.core.base.fields import named
-from fleet_runner.core.firmware import bios, catalogue
+from fleet_runner.core.firmware import bios, boot_settings, catalogue
 from fleet_runner.core.firmware.catalogue import Catalogue, CatalogueError, Image, Problem
 from fleet_runner.settings import Settings
 
@@ -93,8 +93,9 @@ def _catalogue(
 
 
 def _problems(profile: dict[str, Any]) -> Iterator[Problem]:
-    """Give what is wrong with a profile's catalogue and with its BIOS settings, where it has them."""
-    for read in (catalogue.read, bios.read) if catalogue.SECTION in profile else (bios.read,):
+    """Give what is wrong with a profile's catalogue, its BIOS and its boot settings, where it has them."""
+    known = (bios.read, boot_settings.read)
+    for read in (catalogue.read, *known) if catalogue.SECTION in profile else known:
         try:
             read(profile)
         except CatalogueError as error:

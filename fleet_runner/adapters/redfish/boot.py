@@ -116,12 +116,23 @@ def _planned(
 
 
 def _place(at: Resources, system: tuple[str, Body]) -> str:
-    """Return where it is asked for: at the system's settings object, where it has one."""
-    return at.link(system[1], "@Redfish.Settings", "SettingsObject") or system[0]
+    """Return where it is asked for: at the system's settings object, where that has one that the system has.
+
+    Lenovo's settings object holds the boot order alone.
+    """
+    settings = at.link(system[1], "@Redfish.Settings", "SettingsObject")
+    shown = system[1].get("Boot")
+    if settings is None or (_overrides(shown) and not _overrides(_boot(at, settings))):
+        return system[0]
+    return settings
+
+
+def _overrides(boot: object) -> bool:
+    return isinstance(boot, dict) and (override.TARGET in boot or override.ENABLED in boot)
 
 
 def _seen(at: Resources, uri: str, system: Body, target: str) -> Seen:
-    boot = _boot(at, uri)
+    boot = override.allowing(_boot(at, uri), system.get("Boot"))
     if target != override.HTTP:
         return Seen(boot)
     allowed = boot.get(f"{override.TARGET}{override.ALLOWED}")

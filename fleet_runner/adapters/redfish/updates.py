@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from http import HTTPStatus
 
-from fleet_runner.adapters.redfish import image_upload, lifecycle_controller, resets
+from fleet_runner.adapters.redfish import background_copy, image_upload, lifecycle_controller, resets, update_queue
 from fleet_runner.adapters.redfish.banks import told_apart
 from fleet_runner.adapters.redfish.bmc import Bmc, dated
 from fleet_runner.adapters.redfish.exchange import Reply
@@ -99,7 +99,11 @@ class Updates:
     def unready(self) -> str:
         """Say why the BMC takes no update just now, though it is at rest; "" where it does."""
         self._bmc.begin()
-        return lifecycle_controller.unready(self._at)
+        return (
+            lifecycle_controller.unready(self._at)
+            or update_queue.unready(self._at, self._service())
+            or background_copy.unready(self._at)
+        )
 
     def updating(self) -> bool:
         """Tell if the BMC's UpdateService itself, or a vendor's part of it, says that an update goes on."""

@@ -8,7 +8,7 @@ from fleet_runner.adapters.plays import profiles
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import known
 from fleet_runner.core.base.errors import EvidenceError, FleetError
-from fleet_runner.core.firmware import bios, catalogue
+from fleet_runner.core.firmware import bios, boot_settings, catalogue
 from fleet_runner.core.firmware.bios_values import Value
 from fleet_runner.core.firmware.catalogue import Catalogue
 from fleet_runner.core.inventory import ansible
@@ -43,9 +43,9 @@ def where(settings: Settings, name: str) -> tuple[Device, str]:
 
 
 def wanted(settings: Settings, device: Device) -> tuple[Catalogue, Mapping[str, Value]]:
-    """Return the versions and the BIOS settings that a device's profile asks for."""
+    """Return the versions, and the BIOS and boot settings, that a device's profile asks for."""
     profile: Mapping[str, Any] = profiles.read(settings, device.device_type)
     try:
-        return catalogue.read(profile), bios.read(profile)
+        return catalogue.read(profile), {**bios.read(profile), **boot_settings.read(profile)}
     except EvidenceError as error:
         raise FleetError(f"{error}; fleet-runner firmware check lists each line") from error

@@ -104,6 +104,8 @@ def _request(request: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {body}, as it is"
         return
     yield from (f"  {key} {text_of.dumps(value, ensure_ascii=False)}" for key, value in body.items())
+    for then in request.get("then", ()):
+        yield from _request(then)
 
 
 def _indented(lines: Iterable[str]) -> None:

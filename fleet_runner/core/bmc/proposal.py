@@ -123,7 +123,7 @@ def _notes(devices: Sequence[Device]) -> Iterator[str]:
         ("gpu", "parts.gpu.model is what nvidia-smi prints"),
         ("cpu", "parts.cpu.model is what the kernel prints"),
         ("nic", "parts.hca counts what the kernel sees"),
-        ("psu", "all that is among the power supplies"),
+        ("psu", "some BMCs list fans among their power supplies"),
         ("drive", "parts.nvme counts NVMe drives alone"),
     ):
         counted = Counter(each.model or "model not reported" for each in devices if each.kind == kind)

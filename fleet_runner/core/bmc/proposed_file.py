@@ -16,6 +16,9 @@ from fleet_runner.core.bmc.proposed import MOST_REASONS, Difference, Node, Told,
 from fleet_runner.core.firmware.inventory import Entry
 from fleet_runner.core.inventory.ansible import group_name
 
+OWN = re.compile(r"[0-9a-f]{4}(:[0-9a-f]{4}){3}", re.ASCII | re.IGNORECASE)
+"""A GUID: a BlueField lists those of its ports among its firmware."""
+
 MOST_ENTRIES = 1000
 """Entries that one row of a catalogue may speak of."""
 
@@ -130,7 +133,7 @@ def _firmware(nodes: Sequence[Node], model: str) -> Iterator[str]:
     common = [entry for entry in nodes[0].firmware if entry.id in same and _usable(entry)]
     kept = {entry.id for entry in common}
     others = [entry for node in nodes for entry in node.firmware if entry.id not in kept]
-    rows = [*_rows(common, others)]
+    rows = list({(row.id, row.called): row for row in _rows(common, others)}.values())
     if rows:
         yield "  firmware:"
         if model and len(model) <= LONGEST:
@@ -160,7 +163,8 @@ def _unpinned(nodes: Sequence[Node], common: Sequence[Entry], rows: Sequence[par
     for each in dict.fromkeys(entry.id for node in nodes for entry in node.firmware):
         if each not in kept:
             said = {node.name: one.get(each, "not listed") for node, one in zip(nodes, by_id, strict=True)}
-            yield f"  # firmware {line(each)} is not pinned: {_apart(Difference(each, said))}"
+            own = "a GUID is the node's own: " if any(map(OWN.fullmatch, said.values())) else ""
+            yield f"  # firmware {line(each)} is not pinned: {own}{_apart(Difference(each, said))}"
 
 
 def _apart(each: Difference) -> str:
@@ -192,7 +196,8 @@ def _rest(nodes: Sequence[Node], origin: Origin) -> Iterator[str]:
 def _usable(entry: Entry) -> bool:
     """Tell if a version can be pinned as it is told, and its entry be named."""
     texts = (entry.version, parts.escaped(entry.id), parts.escaped(entry.name))
-    return bool(entry.version) and entry.version.isprintable() and max(map(len, texts)) <= LONGEST
+    told = bool(entry.version) and entry.version.isprintable() and not OWN.fullmatch(entry.version)
+    return told and max(map(len, texts)) <= LONGEST
 
 
 def _component(row: parts.Firmware, rows: Sequence[parts.Firmware]) -> str:

@@ -44,6 +44,18 @@ class Override:
     why: str = ""
 
 
+def allowing(boot: Mapping[str, Any], system: object) -> Mapping[str, Any]:
+    """Return a settings object's `Boot` with the targets that its system lists beside those that it lists itself.
+
+    A BlueField's settings object lists what its software knew once, without the UefiHttp that it shows as its target;
+    only the system's list is the host's own.
+    """
+    own, others = (each.get(f"{TARGET}{ALLOWED}") if isinstance(each, Mapping) else None for each in (boot, system))
+    if not isinstance(own, list) or not isinstance(others, list):
+        return boot
+    return {**boot, f"{TARGET}{ALLOWED}": list(dict.fromkeys([*own, *others]))}
+
+
 def plan(target: str, http_uri: str, seen: Seen, *, proof: bool = False) -> Override:
     """Return how the next boot alone is had from a target (Pxe, UefiHttp); "None" takes such a request back.
 

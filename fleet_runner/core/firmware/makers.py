@@ -47,6 +47,9 @@ ADAPTERS = "NVIDIA's mlxfwmanager on the host"
 NVIDIA_UPDATES = "#NvidiaUpdateService"
 DELL_UPDATES = "#DellUpdateService."
 
+BLUEFIELD = ("bluefield", "bmcmezz")
+"""What the service root of a BlueField's BMC has in its product; the second is of the board that carries the BMC."""
+
 IDRAC = "dell remote access controller"
 """What the service root of an iDRAC calls its product, also where it names no vendor."""
 
@@ -54,7 +57,7 @@ IDRAC = "dell remote access controller"
 def maker(root: Mapping[str, Any], service: Mapping[str, Any]) -> Maker:
     """Return the maker by the service root and the UpdateService; each may be empty where it is not known."""
     product = f"{root.get('Product')} {root.get('Vendor')}".lower()
-    if "bluefield" in product:
+    if any(sign in product for sign in BLUEFIELD):
         return Maker.BLUEFIELD
     actions = [str(name) for name in _object(_object(service.get("Actions")).get("Oem"))]
     if any(name.startswith(NVIDIA_UPDATES) for name in actions):

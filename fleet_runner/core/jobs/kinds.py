@@ -129,7 +129,7 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
         pcie.corrected pcie.acs pcie.request pcie.payload pcie.ordering dimm.missing dimm.size dimm.model
         dimm.slow dimm.speed dimm.unused dimm.surplus dimm.serial kernel.release kernel.system kernel.bios_date
         kernel.driver kernel.module_missing kernel.module_forbidden kernel.cmdline kernel.library kernel.setting
-        kernel.iommu kernel.machine_check kernel.soft_lockup kernel.stall bios.setting firmware.drift
+        kernel.iommu kernel.machine_check kernel.soft_lockup kernel.stall bios.setting boot.setting firmware.drift
         firmware.failed identity.serial identity.mac time.unsynchronised time.offset service.down service.failed
         service.restarts node.not_rebooted cloud_init.error cloud_init.disabled cloud_init.degraded boot.no_dhcp
         boot.no_script boot.no_kernel boot.no_cloud_init boot.no_phone_home boot.no_ssh boot.off boot.identity

@@ -45,7 +45,7 @@ FAMILIES: Mapping[str, frozenset[str]] = {
         "file_systems", "kernel", "kernel_log", "processes", "services", "time_sync", "cpu_stress",
         "memory_bandwidth", "disk_speed", "chassis_health", "sensors", "sel", "power_supplies", "power_redundancy",
     }),
-    "FirmwareCurrent": frozenset({"firmware_pins", "bios_settings"}),
+    "FirmwareCurrent": frozenset({"firmware_pins", "bios_settings", "boot_settings"}),
 }  # fmt: skip
 """Each condition, and the checks that it is made from. Others are about an act of ours, or about a whole fabric."""
 

@@ -141,6 +141,9 @@ class Answers:
         for bios in self._host.bioses:
             if request.uri == bios.settings:
                 return bios.set(said)
+        if request.uri in self._host.secure_boot.uris:
+            self._host.secure_boot.set(request.uri, said)
+            return Reply(204)
         if set(said) == {"Boot"} and self._host.boot.knows(request.uri):
             if not isinstance(said["Boot"], dict):
                 raise Refused(400, "Boot is not an object", "PropertyValueTypeError")

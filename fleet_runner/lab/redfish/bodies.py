@@ -38,6 +38,8 @@ class Resources:
             tree.update_service: self._service,
             **dict.fromkeys(tree.managers, self._manager),
             **{uri: self._system for uri in (*tree.systems, *map(tree.settings_of, tree.systems)) if uri},
+            **dict.fromkeys(self._firmware.copies.uris, self._firmware.copies.body),
+            **dict.fromkeys(self._host.secure_boot.uris, self._host.secure_boot.body),
             **{bios.jobs.uri: bios.jobs.body for bios in self._host.bioses if bios.jobs.uri},
             **{each: bios.body for bios in self._host.bioses for each in (bios.uri, bios.settings)},
         }

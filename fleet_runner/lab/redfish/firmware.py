@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from fleet_runner.lab.redfish.background_copy import BackgroundCopy
 from fleet_runner.lab.redfish.chip import Chip
 from fleet_runner.lab.redfish.pace import ACTIVATION, DELL, HPE
 
@@ -34,6 +35,7 @@ class Firmware:
         tree = chip.tree
         self.running = {entry: str(tree.get(uri).get("Version") or "") for entry, uri in tree.entries.items()}
         self.pending: dict[str, Pending] = {}
+        self.copies = BackgroundCopy(tree)
         self._versioned = {
             entry: around
             for entry, version in self.running.items()
@@ -123,7 +125,8 @@ class Firmware:
         return self._chip.tree.get(self._chip.tree.entries[entry]).get("RelatedItem")
 
     def disturb(self, faults: Mapping[str, Mapping[str, float | None]]) -> None:
-        """Show something else than what runs for a while, where faults say so."""
+        """Show something else than what runs for a while, or copy it, where faults say so."""
+        self.copies.begin(faults)
         for name, shown in (("empty_inventory", {}), ("stale_inventory", dict(self.running))):
             if name in faults:
                 seconds, self._reads = faults[name]["seconds"], faults[name]["reads"]

@@ -10,6 +10,7 @@ from fleet_runner.lab.redfish.bios import Bios
 from fleet_runner.lab.redfish.boot import Boot
 from fleet_runner.lab.redfish.chip import Chip
 from fleet_runner.lab.redfish.firmware import Firmware
+from fleet_runner.lab.redfish.secure_boot import SecureBoot
 from fleet_runner.lab.redfish.wire import Refused
 
 ACTIONS = ("On", "ForceOff", "GracefulShutdown", "ForceRestart", "GracefulRestart", "PowerCycle", "ForceOn")
@@ -32,6 +33,7 @@ class Host:
         self.last_reset: float | None = None
         self.bioses: list[Bios] = []
         self.boot = Boot(chip, lambda: self.state)
+        self.secure_boot = SecureBoot(chip, lambda: self.bioses)
         self.started: Callable[[Mapping[str, Mapping[str, Any]]], None] = lambda _faults: None
         self._booted = 0.0  # by the monotonic clock
         self._there = 0.0
@@ -147,6 +149,7 @@ class Host:
         for bios in self.bioses:
             bios.apply(now)
         self.boot.start()
+        self.secure_boot.start()
         self._state, self.last_reset = "On", now
         self._there = time.monotonic() + self._chip.pace.baseboard
         self._booted = time.monotonic() + self._chip.pace.boot

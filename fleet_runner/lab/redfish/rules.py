@@ -73,6 +73,11 @@ FAULTS: Mapping[str, Fault] = {
         {"seconds": 0.5, "state": "NotReady"},
         "Dell's Lifecycle Controller takes no jobs for some seconds",
     ),
+    "background_copy": Fault(
+        ("host_reset", "bmc_reset"),
+        {"seconds": 0.5},
+        "NVIDIA's roots of trust copy what runs for some seconds, and take no image (sonic-net/sonic-mgmt #26697)",
+    ),
     "lose_subscriptions": Fault(("bmc_reset",), {}, "forgets who subscribed to its events"),
     "ignore_bios": Fault(("bios",), {"attribute": "*"}, "settings are accepted, but not applied"),
     "empty_inventory": Fault(

@@ -74,6 +74,7 @@ class Updates:
                 raise Dropped
             self._refuse(faults)
             self._controller.admit()
+            self._firmware.copies.admit()
             self._one_at_a_time()
             wish = await offers.receive(request, service, faults)
             self._chip.emit("upload_done", bytes=wish.file.size, sha256=wish.file.digest.hexdigest())
@@ -100,6 +101,7 @@ class Updates:
             upload_quirks.head(faults, request)
             upload_quirks.fetched(faults, said)
             self._controller.admit()
+            self._firmware.copies.admit()
             self._one_at_a_time()
         except Refused as refused:
             self._say_refused(refused)

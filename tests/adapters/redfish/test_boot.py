@@ -18,6 +18,7 @@ from tests.reconcile.firmware.driver.child import QUICK
 
 SYSTEM = "/redfish/v1/Systems/1"
 CREDENTIALS = ("admin", "secret")
+LISTED = "BootSourceOverrideTarget@Redfish.AllowableValues"
 HTTP4 = "PciRoot(0x7)/Pci(0x1,0x1)/MAC(B83FD2D7F74A,0x1)/IPv4(0.0.0.0)/Uri()"
 
 
@@ -112,6 +113,36 @@ def test_a_bmc_that_boots_over_http_by_a_device_gets_its_path_first() -> None:
         once = {"BootSourceOverrideEnabled": "Once", "BootSourceOverrideTarget": "UefiTarget"}
         path = {"UefiTargetBootSourceOverride": HTTP4}
         assert asked(served) == [path, {**once, **path}]
+
+
+def later(boot: dict[str, Any], system: dict[str, Any]) -> dict[str, Any]:
+    """Return a system whose settings object has a `Boot` of its own."""
+    uri = f"{SYSTEM}/Later"
+    settings = {"@Redfish.Settings": {"SettingsObject": {"@odata.id": uri}}, "Boot": system}
+    return {SYSTEM: settings, uri: {"@odata.id": uri, "Boot": boot}}
+
+
+def test_a_settings_object_of_the_boot_order_alone_takes_no_override() -> None:
+    """Lenovo's; what its system does not list is refused before anything is sent."""
+    changes = later({"BootOrder": ["Boot0003", "Boot0002"]}, {LISTED: ["None", "Pxe", "Cd", "UefiTarget"]})
+    with a_bmc(changes=changes) as (served, bmc):
+        bmc.boot_once("Pxe")
+        assert [event["uri"] for event in served.events("boot_override")] == [SYSTEM]
+        with pytest.raises(BmcError, match="boots over HTTP by a device alone"):
+            bmc.can_boot_once("UefiHttp")
+        bmc.power("ForceRestart")
+        wait(lambda: served.events("host_reset"))
+        assert served.events("host_reset")[0]["override"]["BootSourceOverrideTarget"] == "Pxe"
+
+
+def test_a_settings_object_takes_a_target_that_its_system_alone_lists() -> None:
+    """A BlueField's."""
+    own = {"BootSourceOverrideEnabled": "Disabled", "BootSourceOverrideTarget": "UefiHttp", LISTED: ["None", "Pxe"]}
+    with a_bmc(changes=later(own, {LISTED: ["None", "UefiHttp"]})) as (served, bmc):
+        bmc.boot_once("UefiHttp", "http://10.0.0.1/loader/snponly.efi")
+        assert [event["uri"] for event in served.events("boot_override")] == [f"{SYSTEM}/Later"]
+        with pytest.raises(BmcError, match="can boot from None, Pxe, UefiHttp, not Cd"):
+            bmc.can_boot_once("Cd")
 
 
 def test_a_supermicro_that_falls_back_to_another_mode_is_told_its_own() -> None:

@@ -169,6 +169,20 @@ def test_numbered_entries_are_pinned_by_name_where_all_of_a_name_are_alike() -> 
     assert "  # firmware 3 (Other) is not pinned: other entries of that name have another version" in told
 
 
+def test_no_entry_has_two_rows_where_a_glob_of_its_neighbours_would_mean_it_too() -> None:
+    """Lenovo's adapters: Slot_15.1 and Slot_15.2 beside Slot_15.Bundle, all of one version."""
+    entries = {f"Slot_15.{name}": {"Name": f"DEVICE-{name}", "Version": "24.41"} for name in ("1", "2", "Bundle")}
+    rows = loaded(firmware(**entries))["firmware"]["components"]
+    assert sorted(row["inventory_id"] for row in rows) == sorted(entries)
+
+
+def test_a_guid_among_the_firmware_is_not_pinned() -> None:
+    """A BlueField's DPU_NODE: no other node has it."""
+    told = text(firmware(DPU_NODE={"Name": "Node image", "Version": "0002:c9ff:fe00:0102"}))
+    assert "  # firmware DPU_NODE is not pinned: a GUID is the node's own: 0002:c9ff:fe00:0102 on " in told
+    assert "DPU_NODE" not in str(yaml.safe_load(told))
+
+
 def test_supplies_of_no_model_in_most_of_them_are_not_counted() -> None:
     bodies = captured()
     bodies[f"{CHASSIS}/Power"]["PowerSupplies"][0]["Model"] = "A"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.boot.override import Override, Seen, Step, held, lasts, otherwise, plan, stands
+from fleet_runner.core.boot.override import Override, Seen, Step, allowing, held, lasts, otherwise, plan, stands
 
 ONCE, TARGET, MODE = "BootSourceOverrideEnabled", "BootSourceOverrideTarget", "BootSourceOverrideMode"
 DEVICE = "UefiTargetBootSourceOverride"
@@ -22,6 +22,20 @@ def test_what_belongs_together_is_sent_together() -> None:
         {ONCE: "Once", TARGET: "UefiHttp", "HttpBootUri": ADDRESS},
     )
     assert plan("Usb", "", Seen({LISTED: ["None", "Pxe"]})) == Override(why="can boot from None, Pxe, not Usb")
+
+
+@pytest.mark.parametrize(
+    ("own", "systems", "listed"),
+    [
+        ({LISTED: ["None", "Pxe", "Hdd"]}, {LISTED: ["Pxe", "UefiHttp"]}, ["None", "Pxe", "Hdd", "UefiHttp"]),
+        ({LISTED: ["Pxe"]}, {}, ["Pxe"]),
+        ({LISTED: ["Pxe"]}, None, ["Pxe"]),
+        ({}, {LISTED: ["Pxe"]}, None),
+    ],
+)
+def test_a_settings_object_takes_what_its_system_lists_too(own: Step, systems: object, listed: object) -> None:
+    """A BlueField's settings object lists what its software knew once."""
+    assert allowing(own, systems).get(LISTED) == listed
 
 
 @pytest.mark.parametrize(

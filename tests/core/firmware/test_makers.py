@@ -26,6 +26,7 @@ BMCS: list[tuple[Maker, dict[str, Any], dict[str, Any]]] = [
     (Maker.NVIDIA, {"Vendor": "AMI", "Oem": {"Ami": {}}}, NVIDIA_ACTIONS),
     (Maker.AMI, {"Vendor": "AMI"}, {"Actions": {"Oem": {"#UpdateService.UploadCABundle": {}}}}),
     (Maker.BLUEFIELD, {"Vendor": "Nvidia", "Product": "BlueField-3 DPU"}, NVIDIA_ACTIONS),
+    (Maker.BLUEFIELD, {"Vendor": "Nvidia", "Product": "Nvidia-BMCMezz"}, NVIDIA_ACTIONS),
     (Maker.UNKNOWN, {}, {}),
     (Maker.UNKNOWN, {"Oem": [], "Vendor": 3}, {"Actions": "none"}),
 ]

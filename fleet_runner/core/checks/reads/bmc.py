@@ -1,6 +1,7 @@
 """What is asked of a node's BMC, over Redfish."""
 
 from fleet_runner.core.checks.evidence import Read, ReadKind
+from fleet_runner.core.firmware.boot_settings import PATTERNS
 
 CHASSIS = "/redfish/v1/Chassis/*!HGX_*"
 """The chassis of the server itself: what is in the GPU baseboard's many, its GPUs tell of themselves."""
@@ -62,6 +63,8 @@ READS = (
     ),
     # An iDRAC's jobs, which bring them into force.
     Read("redfish_bios_jobs", ReadKind.REDFISH, (BIOS_JOBS,), seconds=60.0),
+    # Secure Boot, the boot order and its options: only where a profile asks for them.
+    Read("redfish_boot", ReadKind.REDFISH, PATTERNS, seconds=120.0),
     Read("redfish_power", ReadKind.REDFISH, path="/redfish/v1/Chassis/*/Power", seconds=60.0),
     Read("redfish_supplies", ReadKind.REDFISH, SUPPLIES, seconds=120.0),
     Read("redfish_sensors", ReadKind.REDFISH, SENSORS, seconds=180.0),

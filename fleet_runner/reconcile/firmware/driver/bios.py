@@ -12,11 +12,10 @@ from http import HTTPStatus
 from typing import Any
 
 from fleet_runner.adapters.redfish import Bmc
-from fleet_runner.adapters.redfish.bios import Bios
+from fleet_runner.adapters.redfish.host_settings import HostSettings
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import BmcError, BmcRefused, ConflictError
-from fleet_runner.core.firmware import bios
-from fleet_runner.core.firmware.bios import Plan, Seen, told
+from fleet_runner.core.firmware.bios import Plan, told
 from fleet_runner.core.firmware.bios_steps import (
     Clock,
     Commit,
@@ -87,7 +86,7 @@ def set_bios(target: Target, means: BiosContext, *, until: float = float("inf"),
     `until` (epoch seconds) is when it gives up to wait for the lease or the BMC.
     """
     if not means.wanted:
-        return Report(SettingStatus.SETTLED, "the profile has no BIOS settings")
+        return Report(SettingStatus.SETTLED, "the profile names no BIOS or boot settings")
     with ended_gently(), means.open() as bmc:
         if check or means.store is None:
             return _only_planned(_patiently(_Visit(target, means, bmc, None), until), check=check)
@@ -134,7 +133,7 @@ def _turn(visit: _Visit) -> Report:
         return Report(SettingStatus.BUSY, why)
     plan = _plan(visit)
     tried = store.bios_try(target.node, target.since) if store else None
-    match decide(plan, tried, _clock(visit), Bios(visit.bmc).queue()):
+    match decide(plan, tried, _clock(visit), _settings(visit).queue()):
         case Settled():
             message = f"BIOS settings are as the profile says: {len(plan.settled)}"
             report = Report(SettingStatus.SETTLED, message, notes=plan.notes)
@@ -155,9 +154,8 @@ def _turn(visit: _Visit) -> Report:
 
 def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Value]) -> Report:
     """Send the changes; then they are written down, with the reset that is asked for."""
-    settings = Bios(visit.bmc)
-    uri, body = settings.request(changes)
-    request: dict[str, Any] = {"method": "PATCH", "uri": uri, "body": body}
+    settings = _settings(visit)
+    request = _request(settings, changes)
     if visit.lease is None:
         message = f"to be set at the next reset of the host: {told(changes)}"
         return Report(SettingStatus.PLANNED, message, request, time.time(), plan.notes)
@@ -172,7 +170,8 @@ def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Val
         job = settings.queue().scheduled
         why = f"{error}; {job.told} waits for a reset of the host" if job else str(error)
         return Report(SettingStatus.REFUSED, why, request, notes=plan.notes)
-    request["body"] = settings.request(sent.changes)[1]
+    if sent.changes != changes:
+        request = _request(settings, sent.changes)
     after = _plan(visit)
     if not after.wrong and not after.changes:
         return Report(
@@ -191,7 +190,7 @@ def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Val
     return replace(report, request=request, notes=(*after.notes, *unseen), changed=True)
 
 
-def _sent(settings: Bios, plan: Plan) -> Plan:
+def _sent(settings: HostSettings, plan: Plan) -> Plan:
     """Send the changes; where the BMC finds fault with them, those alone that others rest on. Return what was sent.
 
     Raises:
@@ -210,7 +209,7 @@ def _sent(settings: Bios, plan: Plan) -> Plan:
 
 def _commit(visit: _Visit, plan: Plan, again: Try, *, new: bool) -> Report:
     """Have a job made of what waits; the reset comes after it."""
-    settings = Bios(visit.bmc)
+    settings = _settings(visit)
     uri, body = settings.commit()
     request = {"method": "POST", "uri": uri, "body": body}
     if visit.lease is None:
@@ -245,10 +244,17 @@ def _reset(visit: _Visit, plan: Plan, tried: Try, *, new: bool) -> Report:
 
 
 def _plan(visit: _Visit) -> Plan:
-    settings = Bios(visit.bmc)
-    known = settings.registry(), settings.dependencies(), settings.complaints()
-    seen = Seen(settings.attributes(), settings.pending(), *known)
-    return bios.plan(visit.means.wanted, seen)
+    return _settings(visit).plan()
+
+
+def _settings(visit: _Visit) -> HostSettings:
+    return HostSettings(visit.bmc, visit.means.wanted)
+
+
+def _request(settings: HostSettings, changes: Mapping[str, Value]) -> dict[str, Any]:
+    """Return what is sent: a request, and those that come after it."""
+    first, *others = [{"method": "PATCH", "uri": uri, "body": body} for uri, body in settings.requests(changes)]
+    return {**first, "then": others} if others else first
 
 
 def _clock(visit: _Visit) -> Clock:

@@ -30,6 +30,7 @@ PROFILE: dict[str, Any] = {
         "leak_detectors": 1,
     },
     "sel": {"days": 7},
+    "boot_settings": {"secure_boot": True, "first": "network"},
     "power": {"redundancy": True, "limit_watts_min": 10_000},
     "chassis_health": {"clock_seconds_max": 300},
 }
@@ -38,6 +39,7 @@ PROFILE: dict[str, Any] = {
 HEALTHY: dict[str, dict[str, str]] = {
     "sensors": {"redfish_sensors": SENSORS},
     "sel": {"redfish_logs": LOGS},
+    "boot_settings": {"redfish_boot": text_of("redfish/boot.json")},
     "power_redundancy": {"redfish_power": text_of("redfish/power.json"), "redfish_supplies": SUPPLIES},
     "chassis_health": {"redfish_health": HEALTH},
     "machine_identity": {"redfish_machine": MACHINE, "dmi": DMI, "network_interfaces": ADDRESSES},

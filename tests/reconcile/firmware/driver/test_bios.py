@@ -227,7 +227,7 @@ def test_a_bmc_that_stays_silent_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_profile_that_asks_for_none_opens_no_bmc(tmp_path: Path) -> None:
     with a_node(tmp_path) as node:
-        assert node.set({}).message == "the profile has no BIOS settings"
+        assert node.set({}).message == "the profile names no BIOS or boot settings"
         assert node.bmc.events("request") == []
 
 

@@ -1,0 +1,97 @@
+"""The settings of a computer that a profile names: its BIOS's, Secure Boot, and what boots first."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fleet_runner.adapters.redfish import bulk
+from fleet_runner.adapters.redfish.bios import Bios
+from fleet_runner.adapters.redfish.bmc import Bmc
+from fleet_runner.adapters.redfish.resources import Body
+from fleet_runner.core.base.errors import BmcError
+from fleet_runner.core.firmware import bios, boot_settings
+from fleet_runner.core.firmware.bios import Plan, Seen
+from fleet_runner.core.firmware.bios_jobs import Queue
+from fleet_runner.core.firmware.bios_values import Value
+from fleet_runner.core.firmware.boot_settings import DELL_SECURE, FIRST, SECURE, Shown
+
+
+class HostSettings:
+    """What is wanted of one computer, and its BMC. What nobody wants is not read."""
+
+    def __init__(self, bmc: Bmc, wanted: Mapping[str, Value]) -> None:
+        self._bmc = bmc
+        self._bios = Bios(bmc)
+        self._wanted = {name: value for name, value in wanted.items() if name not in (SECURE, FIRST)}
+        self._boot = {name: value for name, value in wanted.items() if name in (SECURE, FIRST)}
+
+    def plan(self) -> Plan:
+        """Return what is still to be done."""
+        found = Plan()
+        if self._wanted:
+            known = self._bios.registry(), self._bios.dependencies(), self._bios.complaints()
+            seen = Seen(self._bios.attributes(), self._bios.pending(), *known)
+            found = bios.plan(self._wanted, seen)
+        return boot_settings.both(found, boot_settings.plan(self._boot, self._shown())) if self._boot else found
+
+    def queue(self) -> Queue:
+        """Return the jobs that bring settings into force."""
+        return self._bios.queue() if self._wanted or self._dell() else Queue()
+
+    def commit(self) -> tuple[str, Body]:
+        """Return what `make_job` sends, and where to."""
+        return self._bios.commit()
+
+    def make_job(self) -> None:
+        """Have a job made of the settings that wait."""
+        self._bios.make_job()
+
+    def requests(self, changes: Mapping[str, Value]) -> list[tuple[str, Body]]:
+        """Return what `set` sends, in order, and where to."""
+        attributes = {name: value for name, value in changes.items() if name not in (SECURE, FIRST)}
+        boot = {name: value for name, value in changes.items() if name in (SECURE, FIRST)}
+        if SECURE in boot and self._dell():
+            attributes[DELL_SECURE] = "Enabled" if boot.pop(SECURE) else "Disabled"
+        found = [self._bios.request(attributes)] if attributes else []
+        if SECURE in boot:
+            found.append((self._secure(), {"SecureBootEnable": boot[SECURE]}))
+        if FIRST in boot:
+            order = boot_settings.reordered(self._shown(), boot[FIRST])
+            found.append((self._ordered(), {"Boot": {"BootOrder": list(order)}}))
+        return found
+
+    def set(self, changes: Mapping[str, Value]) -> None:
+        """Have settings changed at the next reset.
+
+        Raises:
+            BmcRefused: the BMC does not take them.
+        """
+        for uri, body in self.requests(changes):
+            if "Attributes" in body:
+                self._bios.set(body["Attributes"])
+                continue
+            self._bmc.begin()
+            self._bmc.resources.patch(uri, body, "the boot order" if "Boot" in body else "Secure Boot")
+
+    def _shown(self) -> Shown:
+        self._bmc.begin()
+        return boot_settings.shown(bulk.gather(self._bmc.resources, boot_settings.PATTERNS))
+
+    def _dell(self) -> bool:
+        self._bmc.begin()
+        oem = self._bmc.computer().body.get("Oem")
+        return isinstance(oem, Mapping) and "Dell" in oem
+
+    def _secure(self) -> str:
+        self._bmc.begin()
+        uri = self._bmc.resources.link(self._bmc.computer().body, "SecureBoot")
+        if uri is None:
+            raise BmcError(f"{self._bmc.url} links to no Secure Boot, which it showed before")
+        return uri
+
+    def _ordered(self) -> str:
+        """Return where the boot order is changed: at the system's settings object, where that has one."""
+        self._bmc.begin()
+        computer = self._bmc.computer()
+        settings = self._bmc.resources.link(computer.body, "@Redfish.Settings", "SettingsObject")
+        shown: dict[str, Any] = (self._bmc.resources.find(settings) or {}).get("Boot") or {}
+        return settings if settings and "BootOrder" in shown else computer.uri

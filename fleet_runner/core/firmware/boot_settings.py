@@ -1,0 +1,237 @@
+"""Secure Boot and what boots first: what a profile wants, what a BMC shows of them, and what is to be changed."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from fleet_runner.core.base.errors import EvidenceError
+from fleet_runner.core.base.fields import Problem, Section, Unfit
+from fleet_runner.core.firmware.bios import Plan
+from fleet_runner.core.firmware.bios_values import Value
+from fleet_runner.core.firmware.catalogue import CatalogueError
+
+SECTION = "boot_settings"
+SECURE, FIRST = "secure_boot", "boot_first"
+"""What the two are called among a node's settings; no BIOS has settings of these names."""
+
+PATTERNS = (
+    "/redfish/v1/Systems/*!HGX_*",
+    "/redfish/v1/Systems/*!HGX_*/SecureBoot",
+    "/redfish/v1/Systems/*!HGX_*/@Redfish.Settings:SettingsObject",
+    "/redfish/v1/Systems/*!HGX_*/Boot:BootOptions/*",
+)
+"""The resources of a BMC that tell of them."""
+
+DELL_SECURE = "SecureBoot"
+"""A Dell's BIOS setting: its SecureBoot resource makes a job of its own at once, after which its BIOS takes no other
+settings (bmc-toolbox/bmclib 471)."""
+
+NO_KEYS = "SetupMode"
+
+_SYSTEM = re.compile(r"/redfish/v1/Systems/[^/]+/?")
+_DISK = re.compile(r"(?:NVMe|Sata|SCSI|Scsi|SasEx|eMMC|UFS|HD)\(")
+_NETWORK_NAME = re.compile(r"(?:\([^)]*\) )?(?:uefi:? ?)?(?:pxe|http|network)", re.IGNORECASE)
+_DISK_NAME = re.compile(r"(?:\([^)]*\) )?(?:uefi:? ?)?(?:hard ?(?:disk|drive)|nvme)", re.IGNORECASE)
+_IPV6 = re.compile("IPv6|(?:PXE|HTTP)v6")
+_HTTP = re.compile(r"Uri\(|HTTP")
+
+
+class Kind(StrEnum):
+    """What a boot option boots from."""
+
+    NETWORK = "network"
+    DISK = "disk"
+    OTHER = "other"
+
+
+ALIASES = {"Pxe": Kind.NETWORK, "UefiHttp": Kind.NETWORK, "Hdd": Kind.DISK}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a BMC shows: its Secure Boot, the boot order in force and the one that waits, and its options by name."""
+
+    secure: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    order: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    dell: bool = False
+
+
+def read(profile: Mapping[str, Any]) -> dict[str, Value]:
+    """Return what a profile wants of them; nothing where it has no such section.
+
+    Raises:
+        CatalogueError: with everything that is wrong with it.
+    """
+    if SECTION not in profile:
+        return {}
+    problems: list[Problem] = []
+    section = Section(profile[SECTION], (SECTION,), problems)
+    secure, first = section.take("secure_boot", _truth, None), section.take("first", _kind, None)
+    section.strangers()
+    if not problems and secure is None and first is None:
+        section.wrong("first", "nothing", "secure_boot, first, or both")
+    if problems:
+        raise CatalogueError(tuple(problems))
+    return {name: value for name, value in ((SECURE, secure), (FIRST, first)) if value is not None}
+
+
+def shown(bodies: Mapping[str, Any]) -> Shown:
+    """Return what the resources of PATTERNS tell.
+
+    Raises:
+        EvidenceError: several computers have a boot order, or Secure Boot.
+    """
+    known = {uri: body for uri, body in bodies.items() if isinstance(body, Mapping)}
+    systems = [body for uri, body in known.items() if _SYSTEM.fullmatch(uri) and _boot(body)]
+    secures = [body for body in known.values() if "SecureBootEnable" in body or "SecureBootCurrentBoot" in body]
+    if max(len(systems), len(secures)) > 1:
+        raise EvidenceError("several computers have boot settings, expected one")
+    system = systems[0] if systems else {}
+    waiting = [_boot(body) for uri, body in known.items() if not _SYSTEM.fullmatch(uri) and _boot(body)]
+    oem = system.get("Oem")
+    return Shown(
+        secure=secures[0] if secures else {},
+        order=_order(_boot(system)),
+        later=next(filter(None, map(_order, waiting)), ()),
+        options={
+            str(body["BootOptionReference"]): body for body in known.values() if body.get("BootOptionReference")
+        },
+        dell=isinstance(oem, Mapping) and "Dell" in oem,
+    )
+
+
+def in_force(seen: Shown) -> dict[str, Value]:
+    """Return what holds for the system that runs, as far as the BMC tells."""
+    found: dict[str, Value] = {}
+    current, enabled = seen.secure.get("SecureBootCurrentBoot"), seen.secure.get("SecureBootEnable")
+    if current in ("Enabled", "Disabled"):
+        found[SECURE] = current == "Enabled"
+    elif isinstance(enabled, bool):
+        found[SECURE] = enabled
+    if seen.order and (option := seen.options.get(seen.order[0])) is not None:
+        found[FIRST] = str(kind(option))
+    return found
+
+
+def pending(seen: Shown) -> dict[str, Value]:
+    """Return what the next reset changes."""
+    now = in_force(seen)
+    found: dict[str, Value] = {}
+    enabled = seen.secure.get("SecureBootEnable")
+    if SECURE in now and isinstance(enabled, bool) and enabled is not now[SECURE]:
+        found[SECURE] = enabled
+    if FIRST in now and seen.later and (option := seen.options.get(seen.later[0])) is not None:
+        then = str(kind(option))
+        found |= {FIRST: then} if then != now[FIRST] else {}
+    return found
+
+
+def kind(option: Mapping[str, Any]) -> Kind:
+    """Return what a boot option boots from: by its alias, its UEFI device path, and last by its name.
+
+    A network card behind USB is the BMC's own, which leads to no network.
+    """
+    alias, path, name = (str(option.get(key) or "") for key in ("Alias", "UefiDevicePath", "DisplayName"))
+    if "USB(" in path or "CDROM(" in path:
+        return Kind.OTHER
+    if alias not in ("", "None"):
+        return ALIASES.get(alias, Kind.OTHER)
+    if "MAC(" in path:
+        return Kind.NETWORK
+    if _DISK.search(path) or _DISK_NAME.match(name):
+        return Kind.DISK
+    return Kind.NETWORK if _NETWORK_NAME.match(name) else Kind.OTHER
+
+
+def reordered(seen: Shown, first: Value) -> tuple[str, ...]:
+    """Return the boot order with a device of a kind first, the rest as it stands; () where there is none.
+
+    Of the network's the one that boots over PXE and IPv4 comes before others.
+    """
+    order = seen.later or seen.order
+    able = [each for each in order if (body := seen.options.get(each)) and _usable(body) and kind(body) == first]
+    best = min(able, key=lambda each: _plain(seen.options[each]), default=None)
+    return () if best is None else (best, *(each for each in order if each != best))
+
+
+def plan(wanted: Mapping[str, Value], seen: Shown) -> Plan:
+    """Compare what a profile wants of them with what a BMC shows."""
+    now = in_force(seen)
+    then = {**now, **pending(seen)}
+    known = {name: value for name, value in wanted.items() if name in now}
+    wrong = {name: now.get(name) for name, value in wanted.items() if now.get(name) != value}
+    refused = {name: _missing(name) for name in wanted if name not in now}
+    refused |= {
+        name: why for name, value in known.items() if then[name] != value and (why := _kept(name, value, seen))
+    }
+    return Plan(
+        changes={name: value for name, value in known.items() if then[name] != value and name not in refused},
+        waiting={name: value for name, value in known.items() if name in wrong and then[name] == value},
+        settled=tuple(name for name, value in known.items() if name not in wrong and then[name] == value),
+        wrong=wrong,
+        refused=tuple(f"{name}: {why}" for name, why in refused.items()),
+    )
+
+
+def both(first: Plan, second: Plan) -> Plan:
+    """Return two plans as one."""
+    return Plan(
+        {**first.changes, **second.changes},
+        {**first.waiting, **second.waiting},
+        (*first.settled, *second.settled),
+        {**first.wrong, **second.wrong},
+        (*first.refused, *second.refused),
+        first.notes,
+        first.said,
+        first.later,
+    )
+
+
+def _missing(name: str) -> str:
+    what = "whether Secure Boot is on" if name == SECURE else "a boot order with the options in it"
+    return f"the BMC does not show {what}; leave it out of {SECTION}, or look once the host has booted"
+
+
+def _kept(name: str, value: Value, seen: Shown) -> str:
+    """Say why it is not changed, though it is not as it should be; "" where it can be."""
+    if name == SECURE:
+        without = value is True and seen.secure.get("SecureBootMode") == NO_KEYS
+        return "the BIOS is in SetupMode, without a platform key: enroll keys first, then retry" if without else ""
+    if seen.dell:
+        return "a Dell's boot order is not changed here: set its SetBootOrderEn in the profile's bios"
+    return "" if reordered(seen, value) else f"no {value} device is in the boot order"
+
+
+def _plain(option: Mapping[str, Any]) -> int:
+    """Return how far an option is from PXE over IPv4."""
+    told = f"{option.get('UefiDevicePath')} {option.get('DisplayName')}"
+    return 2 * bool(_IPV6.search(told)) + bool(_HTTP.search(told))
+
+
+def _usable(option: Mapping[str, Any]) -> bool:
+    return option.get("BootOptionEnabled") is not False
+
+
+def _boot(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    boot = body.get("Boot")
+    return boot if isinstance(boot, Mapping) and isinstance(boot.get("BootOrder"), list) else {}
+
+
+def _order(boot: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(each for each in boot.get("BootOrder", ()) if isinstance(each, str))
+
+
+def _truth(value: object) -> bool | None:
+    if isinstance(value, bool):
+        return value
+    raise Unfit("true or false")
+
+
+def _kind(value: object) -> str | None:
+    if value in (Kind.NETWORK, Kind.DISK):
+        return str(value)
+    raise Unfit("network or disk")
