@@ -209,6 +209,8 @@ def _turn(view: View, stage: Stage, sweep: Sweep, confirm: float | None, now: fl
 
 def _health(view: View) -> str:
     """What `status` says of a node that serves: nothing while all is well."""
+    if view.domain_leak:
+        return f"it serves; in its NVLink domain {view.domain_leak}"
     if words := unauthenticated.told(view):
         return words
     for stage in (Stage.RESUME, Stage.HEALTH_PASSIVE, Stage.CABLING, Stage.HEALTH_ACTIVE):
