@@ -113,7 +113,7 @@ def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
         names=fabrics.BESIDE,
         it=it,
         domain=domain,
-        whole=racked(here.store, fleet, row, domain) if fleet is not None and domain is not None else None,
+        machine=racked(here.store, fleet, row, domain) if fleet is not None and domain is not None else None,
         known=fleet is not None,
         by=looked,
         ways=WAYS,
