@@ -61,7 +61,7 @@ class Nvl72:
             return (self._judged("fabric_nvlink", node, {"nvlink_trays": json.dumps({KEY: self._trays()})}),)
         usage = replace(IDLE, observed={"in_use": node in self.used})
         if stage is Stage.HEALTH_PASSIVE:
-            return (usage, self._sensors(node), self._links(node))
+            return (usage, self._links(node))
         if stage is Stage.CABLING:
             return (GOOD, self._sensors(node))
         return (GOOD, usage)

@@ -4,16 +4,20 @@ The rack is physical (`tests.nvlink_rack`): what its tools and BMCs say is judge
 to the one right move, and costs no other tray its work.
 """
 
+import json
 from collections.abc import Callable
 
 import pytest
 
+from fleet_runner.core.faults.signals.redfish import read
+from fleet_runner.core.faults.signals.signal import Source
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
 from fleet_runner.reconcile.lifecycle.racks import domain_of, racked
 from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.reconcile.loop.control_loop import tick
-from tests.nvlink_rack import DETECTORS, DOMAIN, TRAYS, WET, Nvl72
+from tests.making import an_alarm
+from tests.nvlink_rack import DETECTORS, DOMAIN, LEAKS, TRAYS, WET, Nvl72
 from tests.reconcile.scripted import Scripted, played
 
 Make = Callable[..., TickContext]
@@ -37,6 +41,23 @@ class Hall:
         for _ in range(ticks):
             self.now += step
             tick(self.world, self.now)
+
+    def posted(self, *ropes: tuple[str, str]) -> None:
+        """Have BMCs post that the state of a detector changed, as GB200's do."""
+        for tray, rope in ropes:
+            event = {
+                "MessageId": "ResourceEvent.1.3.0.ResourceStatusChangedCritical",
+                "MessageSeverity": "Critical",
+                "Message": f"The health of resource `{rope}` has changed to Critical.",
+                "OriginOfCondition": {"@odata.id": f"{LEAKS}/{rope}"},
+            }
+            [signal] = read(json.dumps({"Events": [event]}), self.now, tray)
+            alarm = an_alarm(
+                id=0, node=tray, code=signal.code, component=signal.component, remedy=signal.remedy,
+                fault=f"{tray}/{signal.code}/{signal.component}", source=Source.REDFISH, message=signal.message,
+                first_at=self.now, last_at=self.now, heard_at=self.now, raised_at=self.now,
+            )  # fmt: skip
+            self.world.store.keep_alarms([tray], lambda _, alarm=alarm: [alarm], self.now)
 
     def swept(self) -> None:
         """Have a person ask for a sweep, and the loop for the second one that confirms what it saw."""
@@ -99,6 +120,7 @@ def test_a_leak_calls_people_at_once_drains_its_tray_and_is_told_to_the_others(h
     """Its work goes on until it ends: nobody allowed more. The others serve."""
     hall.rack.used = {SEVENTH}
     hall.rack.volts[ROPE] = WET
+    hall.posted(ROPE)
     hall.run(4)
     [ticket] = hall.world.store.tickets()
     assert ticket.fault == f"{SEVENTH}/leak.detected/{DETECTORS[2]}"
@@ -121,7 +143,9 @@ def test_a_leak_calls_people_at_once_drains_its_tray_and_is_told_to_the_others(h
 
 def test_two_trays_that_leak_are_what_they_share(hall: Hall) -> None:
     """The whole rack is told; the budget lets one of them leave by itself, people were called for both."""
-    hall.rack.volts |= {ROPE: WET, ("a03-tray-12", DETECTORS[0]): WET}
+    ropes = (ROPE, ("a03-tray-12", DETECTORS[0]))
+    hall.rack.volts |= dict.fromkeys(ropes, WET)
+    hall.posted(*ropes)
     hall.run(8)
     assert {each.nodes[0] for each in hall.world.store.tickets()} == {SEVENTH, "a03-tray-12"}
     assert hall.says(DOMAIN).startswith(
@@ -135,6 +159,7 @@ def test_a_detector_that_lies_ends_no_work_and_is_forgotten(hall: Hall) -> None:
     """Its BMC calls it Critical and its rope reads dry: a person looks. Once it says OK, all is as it was."""
     hall.rack.used = {SEVENTH}
     hall.rack.says[ROPE] = "Critical"
+    hall.posted(ROPE)
     hall.run(4)
     [ticket] = hall.world.store.tickets()
     assert "/leak.suspected/" in ticket.fault
@@ -142,7 +167,7 @@ def test_a_detector_that_lies_ends_no_work_and_is_forgotten(hall: Hall) -> None:
     assert hall.sentence() == f"a leak is suspected at {SEVENTH}: look"
     assert hall.harmed(SEVENTH) == set()
     hall.rack.says.clear()
-    hall.run(6)
+    hall.run(15)
     assert (hall.world.store.tickets(), hall.harmed()) == ((), set())
     assert hall.state() == (State.PRODUCTION, True)
 
@@ -152,6 +177,7 @@ def test_detectors_that_are_gone_are_neither_wet_nor_dry(hall: Hall, state: str)
     """Whatever their BMCs say of them: no tray is drained, none is called dry."""
     hall.rack.gone = {(name, each) for name in TRAYS for each in DETECTORS}
     hall.rack.says = dict.fromkeys(hall.rack.gone, state)
+    hall.posted(ROPE, ("a03-tray-12", DETECTORS[0]))
     hall.run(6)
     assert (hall.world.store.tickets(), hall.harmed()) == ((), set())
     latest = {each.result.check: each.result for each in hall.world.store.latest_results(SEVENTH)}
