@@ -107,17 +107,19 @@ class Use(NamedTuple):
 
 def place(fleet: Fleet, node: str) -> Location:
     """Return where a node counts: one whose record cannot be used counts where it was."""
+    return _placed(fleet, node, frozenset() if node in fleet.devices else _nvlink_domains(fleet))
+
+
+def _nvlink_domains(fleet: Fleet) -> frozenset[str]:
+    return frozenset(map(nvlink_domains.named, fleet.devices.values()))
+
+
+def _placed(fleet: Fleet, node: str, domains: frozenset[str]) -> Location:
+    """A node that the source lost stays in the NVLink domain of its rack, which is called as the rack is."""
     _, rack, domain, tenant = last_places.place(fleet, node)
-    return Location(rack, domain, tenant, _nvlink(fleet, node, rack))
-
-
-def _nvlink(fleet: Fleet, node: str, rack: str) -> str:
-    """Return a node's NVLink domain; one that the source lost stays in its rack's, which is called as the rack is."""
     device = fleet.devices.get(node)
-    if device is not None:
-        return nvlink_domains.named(device)
-    beside = (nvlink_domains.named(each) for each in fleet.devices.values()) if rack else ()
-    return rack if rack in beside else ""
+    lost = rack if rack in domains else ""
+    return Location(rack, domain, tenant, nvlink_domains.named(device) if device is not None else lost)
 
 
 def measure(nodes: Iterable[Node], triaged: Mapping[str, float], fleet: Fleet) -> Usage:
@@ -129,15 +131,17 @@ def measure(nodes: Iterable[Node], triaged: Mapping[str, float], fleet: Fleet) -
     serving: Counter[tuple[Scope, str]] = Counter()
     out: list[Out] = []
     pending: list[Out] = []
+    domains = _nvlink_domains(fleet)
     for node in nodes:
+        where = _placed(fleet, node.name, domains)
         if node.state in SERVING:
-            serving.update(scopes(place(fleet, node.name)))
-            pending += waiting(node, place(fleet, node.name))
+            serving.update(scopes(where))
+            pending += waiting(node, where)
         elif node.state in REMEDIED:
             until = node.since + (STATES[node.state].deadline or 0.0)
-            out.append(Out(node.name, place(fleet, node.name), node.state, until))
+            out.append(Out(node.name, where, node.state, until))
         elif node.name in triaged:
-            out.append(Out(node.name, place(fleet, node.name), node.state, triaged[node.name] + RECENT))
+            out.append(Out(node.name, where, node.state, triaged[node.name] + RECENT))
     return Usage(serving, tuple(out), tuple(pending))
 
 
