@@ -12,6 +12,9 @@ from fleet_runner.core.nvlink.rack import SENSORS, Rack, Tray, leak_sentence, ra
 
 SWEPT = "fabric_nvlink"
 
+OUTSIDE = frozenset({"nvlink.switch_tray", "nvlink.switch_ports"})
+"""Faults of a domain that lie outside of its compute trays: each of these lacks links until they are gone."""
+
 
 def domain_of(fleet: Fleet, row: Node) -> Domain | None:
     """Return the design of an NVLink domain; None for what is none, and where the source does not know it.
@@ -42,6 +45,18 @@ def leaks(store: Store, of: Iterable[Fabric]) -> Mapping[str, str]:
         trays = {port.device for port in fabric.ports}
         if said := leak_sentence(trays & wet):
             told |= dict.fromkeys((fabric.name, *(trays - wet)), said)
+    return told
+
+
+def ill(store: Store, of: Iterable[Fabric]) -> Mapping[str, str]:
+    """Return why no firmware of a domain is begun now: a tray leaks, or its switch trays lost links."""
+    every = list(of)
+    wet = leaks(store, every)
+    told = {name: wet[name] for name in (each.name for each in every) if name in wet}
+    for name, stored in store.newest(SWEPT, [each.name for each in every]).items():
+        lost = [each.message for each in stored.result.findings if each.code in OUTSIDE]
+        if lost:
+            told.setdefault(name, lost[0])
     return told
 
 

@@ -13,7 +13,7 @@ from fleet_runner.core.faults.signals.redfish import read
 from fleet_runner.core.faults.signals.signal import Source
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Condition, Stage, State
-from fleet_runner.reconcile.lifecycle.racks import domain_of, racked
+from fleet_runner.reconcile.lifecycle.racks import domain_of, ill, racked
 from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.reconcile.loop.control_loop import tick
 from tests.making import an_alarm
@@ -194,10 +194,13 @@ def test_a_lost_switch_tray_is_one_ticket(hall: Hall) -> None:
     [ticket] = hall.world.store.tickets()
     assert (ticket.check, "a03-switch-3" in ticket.nodes) == ("fabric_nvlink", True)
     assert "the switch tray a03-switch-3 is lost" in hall.sentence()
+    fabrics = hall.world.fabrics.values()
+    assert ill(hall.world.store, fabrics) == {DOMAIN: hall.sentence()}  # no firmware of it is begun
     assert hall.harmed() == set()
     hall.rack.dark.clear()
     hall.swept()
     assert hall.world.store.tickets() == ()
+    assert ill(hall.world.store, fabrics) == {}
 
 
 @pytest.mark.parametrize(
