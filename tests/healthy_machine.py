@@ -148,4 +148,11 @@ def _sensors(profile: Profile) -> str:
         for name in (*wanted.get("inlet", ()), "CPU Temp")
     ]
     body = {"@odata.type": "#Thermal.v1_6_0.Thermal", "Fans": fans, "Temperatures": air}
-    return json.dumps({"/redfish/v1/Chassis/1/Thermal": body})
+    leaks = {
+        f"/redfish/v1/Chassis/1/LeakDetectors/{number}": {
+            "@odata.type": "#LeakDetector.v1_1_0.LeakDetector", "Id": str(number), "DetectorState": "OK",
+            "Status": fine,
+        }
+        for number in range(wanted.get("leak_detectors", 0))
+    }  # fmt: skip
+    return json.dumps({"/redfish/v1/Chassis/1/Thermal": body, **leaks})

@@ -271,9 +271,8 @@ class Settings(BaseModel):
     kubernetes_remediations_kubeconfig: Path | None = Field(None, description="that of their cluster, if another one")
     max_out_share: float = Field(0.1, gt=0, le=1, description="share of serving nodes that may be out at a time")
     max_out_rack: int = Field(1, ge=1, description="nodes of one rack that may be taken out at a time")
-    max_out_domain: float = Field(
-        0.2, gt=0, le=1, description="share of a failure domain's serving nodes that may be out at a time"
-    )
+    max_out_nvlink: int | None = Field(None, ge=1, description="trays of one NVLink domain that may be out at a time")
+    max_out_domain: float = Field(0.2, gt=0, le=1, description="share of a failure domain's nodes that may be out")
     max_out_tenant: float = Field(
         0.2, gt=0, le=1, description="share of a tenant's serving nodes that may be out at a time"
     )

@@ -8,7 +8,7 @@ from fastapi import HTTPException
 
 from fleet_runner.adapters.store import ResultFilter
 from fleet_runner.core.cabling.explain import Kind
-from fleet_runner.core.cabling.fabrics import FABRIC_TYPES, NVLINK_TYPE, fabrics, of_domain
+from fleet_runner.core.cabling.fabrics import FABRIC_TYPES, fabrics
 from fleet_runner.core.cabling.kinds import said
 from fleet_runner.core.cabling.sweeps import CABLING
 from fleet_runner.core.cabling.topology import heat
@@ -19,8 +19,9 @@ from fleet_runner.core.faults.confirmation import speaks
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import Node, Stored
 from fleet_runner.core.lifecycle.states import FABRICS, Stage
-from fleet_runner.core.nvlink.domains import Domain, domains
+from fleet_runner.core.nvlink.domains import Domain
 from fleet_runner.core.tickets.work_orders.locations import DeviceLocation, spot
+from fleet_runner.reconcile.lifecycle.racks import domain_of
 from fleet_runner.web.site import Site
 
 OF_NODES: dict[str, str] = dict(
@@ -99,12 +100,8 @@ def sized(it: Layers) -> dict[tuple[int, str], int]:
 
 
 def domain(fleet: Fleet | None, row: Node) -> Domain | None:
-    """Return the design of an NVLink domain; None for a fabric of cables, and where the source does not know it.
-
-    Cables are not looked at for it: in a large fleet that takes a second.
-    """
-    mine = domains(fleet) if fleet is not None and row.device_type == NVLINK_TYPE else ()
-    return next((each for each in mine if each.trays and of_domain(each).name == row.name), None)
+    """Return the design of an NVLink domain; None for a fabric of cables, and where the source does not know it."""
+    return domain_of(fleet, row) if fleet is not None else None
 
 
 def newest(here: Site, name: str) -> Stored | None:

@@ -41,6 +41,7 @@ class Scripted:
     script: Script
     state: BatchState = BatchState.ENDED
     rc: int = 0
+    piece: int = 2000
     launched: list[Batch] = field(default_factory=list[Batch])
     stopped: list[str] = field(default_factory=list[str])
     spools: dict[str, bytes] = field(default_factory=dict[str, bytes])
@@ -66,9 +67,9 @@ class Scripted:
         return Look(self.state, self.rc, "Nobody saw its end.")
 
     def spool(self, settings: Settings, batch_id: str, offset: int) -> Decoded:
-        """At most 300 bytes a call, so that lines arrive in pieces."""
+        """A few bytes a call, so that lines arrive in pieces."""
         data = self.spools.get(batch_id, b"")[offset:]
-        return Decoded.of(data[:2000])
+        return Decoded.of(data[: self.piece])
 
     def discard(self, settings: Settings, batch_id: str) -> None:
         """Forget what it said."""

@@ -66,6 +66,8 @@ def test_a_domain_shows_its_trays_and_what_is_wrong(tmp_path: Path) -> None:
     assert "9c6f5af3" in text
     assert "580.95.05" in text
     assert text.count("not told") == 2
+    assert "nvl-switch-1" in text.split('id="rack"')[1]
+    assert text.count("serves; no leak detector is known") == len(trays)
     assert "the switch tray nvl-switch-1 is lost" in text
     assert "does not know this fabric any more" not in text
     assert "<script>alert" not in text

@@ -28,7 +28,7 @@ def show_budget(
     with opened() as (settings, store):
         allowed = limits(settings, Policy().rules(settings))
         found = disruption_budget.uses(measured(store, Reader(settings)(), time.time()), allowed)
-        shown = [use for use in found if everything or use.out or use.scope is not disruption_budget.Scope.RACK]
+        shown = [use for use in found if everything or use.out or use.scope not in disruption_budget.MANY]
         if json:
             print_json([use._asdict() | {"out": [out._asdict() for out in use.out]} for use in shown])
             return

@@ -18,6 +18,7 @@ from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import Node, Run, Stored, Ticket
 from fleet_runner.core.lifecycle.states import Condition
 from fleet_runner.core.lifecycle.view import View
+from fleet_runner.reconcile.lifecycle.racks import domain_of, racked
 from fleet_runner.reconcile.lifecycle.view import FleetView
 from fleet_runner.reconcile.loop.context import TickContext, timing
 from fleet_runner.settings import Settings
@@ -75,6 +76,25 @@ def explain_fabric(settings: Settings, store: Store, row: Node, *, json: bool) -
     console.print(_head("To go on: ", f"fleet-runner {commands[0]}"))
     for command in commands[1:]:
         console.print(Padding(Text(f"fleet-runner {command}"), (0, 0, 0, 10)))
+
+
+def tell_rack(settings: Settings, store: Store, row: Node) -> None:
+    """Print the state of an NVLink domain, and how each thing in its racks is; nothing of a fabric of cables."""
+    if row.device_type != NVLINK_TYPE:
+        return
+    try:
+        fleet = Reader(settings)()
+    except (SourceError, SettingsError) as error:
+        errors.print(f"warning: what is in the rack is not known here: {error}", markup=False)
+        return
+    domain = domain_of(fleet, row)
+    if domain is None:
+        return
+    whole = racked(store, fleet, row, domain)
+    console.print(_head("The rack: ", f"{whole.sentence}."))
+    for each in whole.rows:
+        line = f"{each.unit:>4} {each.name}, {each.kind}: {each.word}"
+        console.print(Padding(Text(line, style="yellow" if each.bad else ""), (0, 0, 0, 2)))
 
 
 def _view(settings: Settings, store: Store, row: Node, now: float) -> View:

@@ -44,8 +44,13 @@ def listed(rollout: Rollout, members: Iterable[Member]) -> Text:
     return line.append(f" {about}; {counts(members)}", style="default")
 
 
-def shown(rollout: Rollout, members: Sequence[Member], rows: Mapping[str, Node], now: float) -> Group:
-    """Return a rollout with its waves, who is out, what failed and who was skipped."""
+def shown(
+    rollout: Rollout, members: Sequence[Member], rows: Mapping[str, Node], now: float, held: Mapping[str, str]
+) -> Group:
+    """Return a rollout with its waves, who is out, what failed and who was skipped.
+
+    `held` says of NVLink domains that wait why they do.
+    """
     head = Text(f"{rollout.name} ").append(str(rollout.standing), style=COLOURS[rollout.standing])
     head.append(f": {rollout.device_type}, {printable(rollout.reason)}", style="default")
     since = f"started {stamp(rollout.at)} by {printable(rollout.by)}"
@@ -60,6 +65,7 @@ def shown(rollout: Rollout, members: Sequence[Member], rows: Mapping[str, Node],
         for each in members
         if each.turn is RolloutStep.FAILED
     ]
+    lines += [Text(f"waits: {name}: {printable(why)}", style="yellow") for name, why in held.items()]
     lines += [_under_way(each, rows, now) for each in members if each.turn is RolloutStep.ASKED]
     lines += _reasons(members)
     return Group(head, *(Padding(line, (0, 0, 0, 2)) for line in lines))

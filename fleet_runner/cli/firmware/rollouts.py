@@ -2,19 +2,23 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated
 
 import typer
 
+from fleet_runner.adapters.source import Reader
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import Exit, console, errors, opened, print_json, split, whoami
 from fleet_runner.cli.firmware.nodes import NodeFilter, select
 from fleet_runner.cli.firmware.rollout_text import listed, planned, shown
-from fleet_runner.core.base.errors import FleetError
+from fleet_runner.core.base.errors import FleetError, SettingsError, SourceError
+from fleet_runner.core.cabling.fabrics import NVLINK, watched
 from fleet_runner.core.firmware.rollout import Rollout, RolloutStatus, turned, unturnable
 from fleet_runner.core.firmware.rollout_text import other
 from fleet_runner.core.firmware.turns import Member, RolloutStep
+from fleet_runner.reconcile.lifecycle.racks import ill
+from fleet_runner.settings import Settings
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -105,7 +109,7 @@ def show(
     if number is None:
         list_(json=json)
         return
-    with opened() as (_, store):
+    with opened() as (settings, store):
         rollout = _known(store, number)
         members = store.rollout_members(number)
         rows = {node.name: node for node in store.some(each.node for each in members)}
@@ -113,7 +117,7 @@ def show(
             nodes = [{"member": each, "state": rows[each.node].state} for each in members]
             print_json({"rollout": rollout, "nodes": nodes})
         else:
-            console.print(shown(rollout, members, rows, time.time()))
+            console.print(shown(rollout, members, rows, time.time(), _held(settings, store, members)))
 
 
 @app.command()
@@ -148,6 +152,17 @@ def _turn(number: int, to: RolloutStatus, words: str, *, json: bool) -> None:
             print_json(rollout)
         else:
             console.print(f"{rollout.name} is {rollout.detail}", markup=False)
+
+
+def _held(settings: Settings, store: Store, members: Iterable[Member]) -> Mapping[str, str]:
+    """Return why NVLink domains of waiting members are not begun; nothing where the source cannot be read."""
+    waiting = {each.node for each in members if each.turn is RolloutStep.WAITING}
+    try:
+        every = watched(Reader(settings)()) if waiting else ()
+    except (SourceError, SettingsError):
+        return {}
+    mine = [each for each in every if each.kind == NVLINK and waiting & {port.device for port in each.ports}]
+    return ill(store, mine) if mine else {}
 
 
 def _known(store: Store, number: int) -> Rollout:

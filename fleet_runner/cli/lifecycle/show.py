@@ -11,17 +11,18 @@ from rich.padding import Padding
 from rich.text import Text
 
 from fleet_runner.cli.base.options import Json, NodeName
-from fleet_runner.cli.base.remote import ahead, alarms, at_hand, standing
+from fleet_runner.cli.base.remote import ahead, alarms, at_hand, remote, standing
 from fleet_runner.cli.base.session import age, console, known, opened, print_json, stamp
 from fleet_runner.cli.lifecycle.board import board, usual
 from fleet_runner.core.base.errors import FleetError
 from fleet_runner.core.base.printable import printable
 from fleet_runner.core.checks.verdicts import Verdict
-from fleet_runner.core.lifecycle.runs import Entry, Run, Stored
+from fleet_runner.core.lifecycle.runs import Entry, Node, Run, Stored
 from fleet_runner.core.lifecycle.states import FABRICS, STATES
 
 if TYPE_CHECKING:
     from fleet_runner.adapters.store import Store
+    from fleet_runner.settings import Settings
 
 
 PROOFS = frozenset({"wiped"})
@@ -65,12 +66,21 @@ def node(name: NodeName, json: Json = False) -> None:
 
             console.print(f"  {brief_alarm(line, tomorrow)}", markup=False)
         _answers(name, latest)
+        _rack(settings, store, row)
         if tomorrow.foreseen or tomorrow.lemon or tomorrow.parts:
             from fleet_runner.cli.reliability.forecasts import tell  # noqa: PLC0415  likewise
 
             tell(tomorrow, time.time())
         for ticket in tickets:
             console.print(f"ticket #{ticket.id}: {ticket.title}", markup=False)
+
+
+def _rack(settings: "Settings", store: "Store", row: Node) -> None:
+    """Tell how a rack is that is one machine, where its store is at hand."""
+    if row.state in FABRICS and remote(store) is None:
+        from fleet_runner.cli.cabling.fabric import tell_rack  # noqa: PLC0415  judges of cables; few need them
+
+        tell_rack(settings, store, row)
 
 
 def _answers(name: str, latest: Sequence[Stored]) -> None:

@@ -1,4 +1,4 @@
-"""How many nodes automation may have out of service at a time: of a rack, a failure domain, a tenant and the fleet.
+"""How many nodes automation may have out of service at a time, of the fleet and of each of its parts (see `Scope`).
 
 Only leaving service asks for budget, and taking no new work until then. Healing, uncordoning and returning never do.
 """
@@ -15,6 +15,7 @@ from fleet_runner.core.inventory import last_places
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import RUNNER, Node, is_of_cluster
 from fleet_runner.core.lifecycle.states import REMEDIED, SERVING, STATES, Condition
+from fleet_runner.core.nvlink import domains as nvlink_domains
 
 RECENT = 4 * 3600.0
 """Seconds for which a node that left service for triage counts as out: long enough to see that it is not alone."""
@@ -27,9 +28,14 @@ class Scope(StrEnum):
     """What has a budget of its own, from the narrowest to the widest."""
 
     RACK = "rack"
+    NVLINK = "NVLink domain"
     DOMAIN = "failure domain"
     TENANT = "tenant"
     FLEET = "fleet"
+
+
+MANY = frozenset({Scope.RACK, Scope.NVLINK})
+"""Scopes of which there are so many that a list shows those alone of which something is out."""
 
 
 class Location(NamedTuple):
@@ -38,6 +44,7 @@ class Location(NamedTuple):
     rack: str = ""
     domain: str = ""
     tenant: str = ""
+    nvlink: str = ""
 
 
 class Out(NamedTuple):
@@ -57,6 +64,7 @@ class Limits:
     """How much may be out: `rack` nodes of one rack; shares of a failure domain's, a tenant's and the fleet's nodes.
 
     A share is one node at least. A fleet of up to `small` nodes may have one out, whatever its share comes to.
+    `nvlink` are the compute trays of one NVLink domain, None where it has no limit of its own.
     """
 
     share: float = 0.1
@@ -64,6 +72,7 @@ class Limits:
     domain: float = 0.2
     tenant: float = 0.2
     small: int = 20
+    nvlink: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +107,19 @@ class Use(NamedTuple):
 
 def place(fleet: Fleet, node: str) -> Location:
     """Return where a node counts: one whose record cannot be used counts where it was."""
+    return _placed(fleet, node, frozenset() if node in fleet.devices else _nvlink_domains(fleet))
+
+
+def _nvlink_domains(fleet: Fleet) -> frozenset[str]:
+    return frozenset(map(nvlink_domains.named, fleet.devices.values()))
+
+
+def _placed(fleet: Fleet, node: str, domains: frozenset[str]) -> Location:
+    """A node that the source lost stays in the NVLink domain of its rack, which is called as the rack is."""
     _, rack, domain, tenant = last_places.place(fleet, node)
-    return Location(rack, domain, tenant)
+    device = fleet.devices.get(node)
+    lost = rack if rack in domains else ""
+    return Location(rack, domain, tenant, nvlink_domains.named(device) if device is not None else lost)
 
 
 def measure(nodes: Iterable[Node], triaged: Mapping[str, float], fleet: Fleet) -> Usage:
@@ -111,15 +131,17 @@ def measure(nodes: Iterable[Node], triaged: Mapping[str, float], fleet: Fleet) -
     serving: Counter[tuple[Scope, str]] = Counter()
     out: list[Out] = []
     pending: list[Out] = []
+    domains = _nvlink_domains(fleet)
     for node in nodes:
+        where = _placed(fleet, node.name, domains)
         if node.state in SERVING:
-            serving.update(scopes(place(fleet, node.name)))
-            pending += waiting(node, place(fleet, node.name))
+            serving.update(scopes(where))
+            pending += waiting(node, where)
         elif node.state in REMEDIED:
             until = node.since + (STATES[node.state].deadline or 0.0)
-            out.append(Out(node.name, place(fleet, node.name), node.state, until))
+            out.append(Out(node.name, where, node.state, until))
         elif node.name in triaged:
-            out.append(Out(node.name, place(fleet, node.name), node.state, triaged[node.name] + RECENT))
+            out.append(Out(node.name, where, node.state, triaged[node.name] + RECENT))
     return Usage(serving, tuple(out), tuple(pending))
 
 
@@ -147,8 +169,9 @@ def grant(usage: Usage, where: Location, limits: Limits) -> Grant:
 def uses(usage: Usage, limits: Limits) -> tuple[Use, ...]:
     """Return what every budget holds, the fleet's first, then by scope and name."""
     known = {*usage.serving, *(scope for out in usage.out for scope in scopes(out.place)), (Scope.FLEET, "")}
-    order = [Scope.FLEET, Scope.TENANT, Scope.DOMAIN, Scope.RACK]
-    listed = sorted(known, key=lambda each: (order.index(each[0]), each[1]))
+    order = [Scope.FLEET, Scope.TENANT, Scope.DOMAIN, Scope.NVLINK, Scope.RACK]
+    limited = (each for each in known if each[0] is not Scope.NVLINK or limits.nvlink is not None)
+    listed = sorted(limited, key=lambda each: (order.index(each[0]), each[1]))
     return tuple(use_of(usage, scope, name, limits) for scope, name in listed)
 
 
@@ -182,7 +205,12 @@ def _taken(usage: Usage, outs: Sequence[Out]) -> Usage:
 
 def scopes(where: Location) -> list[tuple[Scope, str]]:
     """Return the budgets that a node of a place counts in, the narrowest first."""
-    named = [(Scope.RACK, where.rack), (Scope.DOMAIN, where.domain), (Scope.TENANT, where.tenant)]
+    named = [
+        (Scope.RACK, where.rack),
+        (Scope.NVLINK, where.nvlink),
+        (Scope.DOMAIN, where.domain),
+        (Scope.TENANT, where.tenant),
+    ]
     return [*((scope, name) for scope, name in named if name), (Scope.FLEET, "")]
 
 
@@ -190,6 +218,8 @@ def _most(scope: Scope, total: int, limits: Limits) -> int:
     match scope:
         case Scope.RACK:
             return limits.rack
+        case Scope.NVLINK:
+            return total + 1 if limits.nvlink is None else limits.nvlink
         case Scope.DOMAIN:
             return max(1, int(limits.domain * total))
         case Scope.TENANT:

@@ -36,7 +36,8 @@ def watch(view: View, timing: Timing, now: float) -> Decision:
         return Decision((OpenRun(Stage.FABRIC, why),), "fabric starts", now)
     next_one = why if timing.cabling.is_off else f"next sweep at {_clock(due, now)}"
     look = SOON if view.node.device_type == NVLINK_TYPE else FAR
-    return Decision((), f"{_last_words(view, sweeps)}; {next_one}", min(now + look, due))
+    leak = f"{view.domain_leak}; " if view.domain_leak else ""
+    return Decision((), f"{leak}{_last_words(view, sweeps)}; {next_one}", min(now + look, due))
 
 
 def told(view: View, timing: Timing, now: float) -> tuple[str, float, str]:

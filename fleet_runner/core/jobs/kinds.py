@@ -143,7 +143,8 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
     (_NODE_CONTEXT, """
         health.whole health.clock psu.missing psu.faulty psu.no_input power.redundancy_lost power.capped sel.bmc
         sel.memory_correctable sel.power sel.fan sel.sensor sel.boot sel.intrusion sel.critical sel.warning
-        sel.full sensor.hot sensor.warm sensor.inlet fan.failed fan.missing fan.slow voltage.near
+        sel.full sensor.hot sensor.warm sensor.inlet fan.failed fan.missing fan.slow voltage.near leak.suspected
+        leak.policy
     """),
     # Adapters, ports, cables, switches. A link that flaps and comes back ends no job, unless it has to be looked at.
     (_FABRIC, """

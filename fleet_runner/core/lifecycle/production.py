@@ -8,7 +8,7 @@ from fleet_runner.core.budgets.modes import OF_REMEDIES
 from fleet_runner.core.checks import active_schedule
 from fleet_runner.core.checks.progress import standing
 from fleet_runner.core.checks.verdicts import Remedy
-from fleet_runner.core.faults import unauthenticated
+from fleet_runner.core.faults import leak_looks, unauthenticated
 from fleet_runner.core.faults.confirmation import is_slow, seen_once
 from fleet_runner.core.faults.escalation import recurring
 from fleet_runner.core.faults.needs import ORDER, Need, needed, waived
@@ -187,14 +187,17 @@ def _keep_sweeps(view: View, timing: Timing, now: float) -> Decision:
         stage: _turn(view, stage, sweep, timing.confirm if stage in again else None, now)
         for stage, sweep in sweeps.items()
     }
-    asks = unauthenticated.ask_at(view, timing)
+    asks, wet = unauthenticated.ask_at(view, timing), leak_looks.ask_at(view, timing)
     if now < due[Stage.HEALTH_PASSIVE] and now >= asks and not timing.passive.is_off:
         return Decision((OpenRun(Stage.HEALTH_PASSIVE, unauthenticated.ASKS),), "", now)
+    if wet <= now < due[Stage.CABLING]:
+        return Decision((OpenRun(Stage.CABLING, leak_looks.ASKS),), "", now)
     for stage, at in due.items():
         if now >= at:
             why = "a fault was seen once, this look confirms it or not" if stage in again else f"scheduled {stage}"
             return Decision((OpenRun(stage, why),), "", now)
-    return Decision((), _health(view), min(now + FAR, math.inf if timing.passive.is_off else asks, *due.values()))
+    asks = math.inf if timing.passive.is_off else asks
+    return Decision((), _health(view), min(now + FAR, asks, wet, *due.values()))
 
 
 def _turn(view: View, stage: Stage, sweep: Sweep, confirm: float | None, now: float) -> float:
@@ -209,6 +212,8 @@ def _turn(view: View, stage: Stage, sweep: Sweep, confirm: float | None, now: fl
 
 def _health(view: View) -> str:
     """What `status` says of a node that serves: nothing while all is well."""
+    if view.domain_leak:
+        return f"it serves; in its NVLink domain {view.domain_leak}"
     if words := unauthenticated.told(view):
         return words
     for stage in (Stage.RESUME, Stage.HEALTH_PASSIVE, Stage.CABLING, Stage.HEALTH_ACTIVE):

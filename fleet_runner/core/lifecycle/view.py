@@ -58,7 +58,8 @@ class View:
     of service now. `modes` say how far automation may go at it. `refused` says why nothing is done to it at all:
     which machine it is is not settled. `domain_fault` says what is wrong outside of a compute tray that takes links
     from it, as the newest sweep of its NVLink domain has it; "" for nothing. `suspected_at` is when a compute tray
-    of a domain last lost links that it had before (epoch seconds).
+    of a domain last lost links that it had before (epoch seconds). `domain_leak` says which other compute tray of
+    its NVLink domain leaks; "" for none.
     """
 
     node: Node
@@ -92,6 +93,7 @@ class View:
     refused: Refused | None = None
     domain_fault: str = ""
     suspected_at: float = 0.0
+    domain_leak: str = ""
 
 
 def move(view: View, event: Event, because: str = "", results: tuple[int, ...] = (), run: int | None = None) -> Move:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from fleet_runner.core.base.natural_order import natural
-from fleet_runner.core.inventory.records import NODE_ROLES, Device, Fleet
+from fleet_runner.core.inventory.records import NODE_ROLES, Device, Fleet, rack_key
 
 DOMAIN = "nvlink_domain"
 """The key that says that a device is a tray of a domain: OF_RACK, or the domain's name."""
@@ -67,6 +67,17 @@ def wrong(device: Device) -> str:
     if links is not None and not _are_links(links):
         return f"its {LINKS} are {links!r:.60}, expected a list of numbers from 0 to {MOST_LINKS - 1}"
     return ""
+
+
+def named(device: Device) -> str:
+    """Return the domain that a compute tray is in, with its site, as its budget is called; "" for any other device.
+
+    A rack that is a domain is called as the rack is. A domain of other racks with that name counts with it.
+    """
+    said = device.context.get(DOMAIN)
+    if said is None or device.role not in NODE_ROLES or wrong(device):
+        return ""
+    return rack_key(device.site, (device.rack or "") if said == OF_RACK else str(said))
 
 
 def domains(fleet: Fleet) -> tuple[Domain, ...]:

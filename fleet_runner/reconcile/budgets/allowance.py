@@ -325,6 +325,7 @@ def limits(settings: Settings, rules: Rules) -> disruption_budget.Limits:
     usual: dict[str, Any] = {
         "share": settings.max_out_share,
         "rack": settings.max_out_rack,
+        "nvlink": settings.max_out_nvlink,
         "domain": settings.max_out_domain,
         "tenant": settings.max_out_tenant,
         "small": settings.small_fleet,

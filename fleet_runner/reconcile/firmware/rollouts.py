@@ -28,6 +28,7 @@ from fleet_runner.core.firmware.turns import Member, MemberStatus, RolloutStep, 
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import Node, Stored
 from fleet_runner.reconcile.firmware.catalogues import Definition
+from fleet_runner.reconcile.lifecycle.racks import ill
 from fleet_runner.reconcile.loop.context import Report, TickContext
 
 log = structlog.get_logger()
@@ -84,11 +85,13 @@ def _due(look: "_Look", defined: Definition, members: tuple[Member, ...]) -> tup
     """Return the waiting members that may be asked now, domain by domain.
 
     Where all that are left of a domain are in a reboot, in burn-in or under a remedy, or are in no row, the next
-    domain goes on meanwhile; they are asked when they are back.
+    domain goes on meanwhile; they are asked when they are back. So it does where a domain itself is not whole.
     """
-    domains, away = _domains(look.world), set[str]()
+    found = [each for each in look.world.fabrics.values() if each.kind == NVLINK]
+    domains, away = {port.device: each.name for each in found for port in each.ports}, set[str]()
+    broken = ill(look.world.store, found) if domains.keys() & {each.node for each in members} else {}
     while True:
-        waiting = due(in_order(members), members, domains, away)
+        waiting = due(in_order(members), members, domains, away, broken)
         trays = [each for each in waiting if each.node in domains and each.node not in away]
         sights = look.sights(trays, {}, defined)
         if not trays or any(_can(each, sights.get(each.node)) for each in trays):
@@ -99,12 +102,6 @@ def _due(look: "_Look", defined: Definition, members: tuple[Member, ...]) -> tup
 def _can(member: Member, sight: MemberStatus | None) -> bool:
     """Whether a waiting member is asked, or skipped, when its turn comes now."""
     return sight is not None and (bool(unfit(member, sight)) or not later(sight))
-
-
-def _domains(world: TickContext) -> dict[str, str]:
-    """Return the NVLink domain of each compute tray."""
-    found = (each for each in world.fabrics.values() if each.kind == NVLINK)
-    return {port.device: each.name for each in found for port in each.ports}
 
 
 def _told(rollout: Rollout, changed: Rollout, turns: Iterable[Member]) -> list[str]:

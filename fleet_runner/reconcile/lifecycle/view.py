@@ -11,8 +11,8 @@ from fleet_runner.core.cabling.exempt import excused
 from fleet_runner.core.cabling.fabrics import NVLINK, Fabric
 from fleet_runner.core.cabling.observers import observers
 from fleet_runner.core.checks import active_schedule
-from fleet_runner.core.checks.verdicts import Remedy, Verdict
-from fleet_runner.core.faults.confirmation import hides, is_slow, speaks, touches
+from fleet_runner.core.checks.verdicts import Verdict
+from fleet_runner.core.faults.confirmation import hides, speaks
 from fleet_runner.core.faults.escalation import Attempt
 from fleet_runner.core.faults.rules.rules import Rules
 from fleet_runner.core.faults.signals.alarm import Alarm
@@ -28,6 +28,8 @@ from fleet_runner.core.lifecycle.states import FABRICS, MOVING, REMEDIED, SERVIN
 from fleet_runner.core.lifecycle.view import View
 from fleet_runner.core.nvlink import common_cause
 from fleet_runner.core.tickets.node_tickets import EYES
+from fleet_runner.reconcile.lifecycle import racks
+from fleet_runner.reconcile.lifecycle.second_looks import needs_two, touched_by
 from fleet_runner.reconcile.loop.context import TickContext
 
 DAY = 86_400.0
@@ -54,6 +56,7 @@ class FleetView:
     said: tuple[Setting, ...] | None = None
     crashed: tuple[Alarm, ...] | None = None
     domain_faults: dict[str, str] | None = None
+    leaks: Mapping[str, str] | None = None
     unmentioned: Unmentioned = field(default_factory=Unmentioned)
 
     def rows(self) -> Mapping[str, Node]:
@@ -86,9 +89,9 @@ class FleetView:
         none = self.unmentioned
         latest = () if node.name in none.results else store.latest_results(node.name)
         past = () if node.name in none.runs else store.runs(node.name, since=node.since)
-        twice = _needs_two(node, latest)
+        twice = needs_two(node, latest)
         linked = self._linked(node, latest)
-        touched = _touched(twice)
+        touched = touched_by(twice)
         view = View(
             node=node,
             status=self._status(node),
@@ -119,6 +122,7 @@ class FleetView:
             refused=self._refused(node),
             domain_fault=self._domain_fault(node, linked),
             suspected_at=self._suspected_at(node.name),
+            domain_leak=self._leak(node),
         )
         return replace(view, rounds=self._rounds(node)) if active_schedule.gave_way(view) else view
 
@@ -162,6 +166,11 @@ class FleetView:
                         said = dict.fromkeys(common_cause.trays(stored.result.observed), stored.result.message)
                         self.domain_faults |= said
         return self.domain_faults
+
+    def _leak(self, node: Node) -> str:
+        if self.leaks is None:
+            self.leaks = racks.leaks(self.world.store, self._domains())
+        return self.leaks.get(node.name, "") if node.state in SERVING | FABRICS else ""
 
     def _linked(self, node: Node, latest: Iterable[Stored]) -> tuple[Stored, ...]:
         """Return the answers by which a compute tray of a domain lost links; of any other node none."""
@@ -329,22 +338,3 @@ class FleetView:
         devices = [self.fleet.devices[name] for name in ticket.nodes if name in self.fleet.devices]
         switches = {device.name for device in devices if device.role not in NODE_ROLES}
         return bool(switches) and switches <= fabric.switches
-
-
-def _needs_two(node: Node, latest: Iterable[Stored]) -> tuple[Stored, ...]:
-    """Return the results of which the ones before matter: what follows, follows only if both saw it."""
-    if node.state in FABRICS:
-        return tuple(latest)
-    if node.state not in SERVING:
-        return ()
-    return tuple(
-        stored
-        for stored in latest
-        if any(each.remedy is Remedy.RECABLE or is_slow(stored, each) for each in stored.result.findings)
-    )
-
-
-def _touched(results: Iterable[Stored]) -> frozenset[str]:
-    """Return the devices whose links are at fault: a slow test is about none."""
-    found = ((stored, finding) for stored in results for finding in stored.result.findings)
-    return frozenset(name for stored, finding in found if not is_slow(stored, finding) for name in touches(finding))

@@ -36,7 +36,7 @@ def spent(here: Here, _: Sees) -> tuple[Budget, ...]:
     """
     allowed = limits(here.settings, rules_in_use(here.settings))
     found = disruption_budget.uses(measured(here.store, source(here), here.clock()), allowed)
-    shown = (use for use in found if use.out or use.scope is not disruption_budget.Scope.RACK)
+    shown = (use for use in found if use.out or use.scope not in disruption_budget.MANY)
     return tuple(
         Budget(use.scope.value, use.name, tuple(Out(o.node, o.where, o.until) for o in use.out), use.most, use.total)
         for use in shown

@@ -13,6 +13,7 @@ from fleet_runner.core.cabling.topology.tiles import LEAF, WAYS
 from fleet_runner.core.cabling.topology.wrong import untold, wrong
 from fleet_runner.core.lifecycle.runs import Stored
 from fleet_runner.core.tickets.node_tickets import EYES
+from fleet_runner.reconcile.lifecycle.racks import racked
 from fleet_runner.web import fabrics
 from fleet_runner.web.access import Sees
 from fleet_runner.web.fabrics import Shown
@@ -97,6 +98,7 @@ def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
         faults = [each for each in faults if each.finding.fault in keys]
     looked = by if by in WAYS else LEAF
     newest = fabrics.newest(here, name)
+    domain = fabrics.domain(fleet, row)
     dark = untold(it.links, newest.result if newest is not None else None)
     counted = tiles.tiles(it, bad, dark, looked)
     problems, differences = _compared(here, name, since, to)
@@ -110,7 +112,8 @@ def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
         beside=fabrics.beside(here, name),
         names=fabrics.BESIDE,
         it=it,
-        domain=fabrics.domain(fleet, row),
+        domain=domain,
+        machine=racked(here.store, fleet, row, domain) if fleet is not None and domain is not None else None,
         known=fleet is not None,
         by=looked,
         ways=WAYS,

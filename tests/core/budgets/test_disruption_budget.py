@@ -1,5 +1,6 @@
 """How many nodes may be out at a time."""
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -18,6 +19,7 @@ from fleet_runner.core.budgets.disruption_budget import (
     grant,
     measure,
     place,
+    scopes,
     take,
     uses,
 )
@@ -183,7 +185,7 @@ def test_where_a_node_belongs_is_what_the_source_says() -> None:
 def test_a_record_that_cannot_be_used_frees_nothing(rows: list[tuple[Location, State]], where: Location) -> None:
     """Of whichever nodes the source says nothing today: what is out, and what is granted, is as it was."""
     fleet, nodes = described(rows)
-    known = {name: Place("hall", *place(fleet, name)) for name in fleet.devices}
+    known = {name: Place("hall", *place(fleet, name)[:3]) for name in fleet.devices}
     kept = dict(list(fleet.devices.items())[::2])
     today = replace(fleet, devices=kept, last_places=known)
     assert measure(nodes, {}, today) == measure(nodes, {}, fleet)
@@ -203,3 +205,40 @@ def test_every_budget_can_be_shown() -> None:
         (Scope.RACK, "hall/B", 0, 1),
     ]
     assert RECENT == 4 * 3600
+
+
+def test_an_nvlink_domain_has_a_budget_of_its_own_where_somebody_gave_it_one() -> None:
+    """It may span racks, each of which could lose a tray; without a limit it only counts."""
+    first, second = (Location(f"hall/{rack}", nvlink="hall/twin") for rack in "AB")
+    usage = Usage(Counter(scopes(second)), (Out("gpu-1", first, "reboot", None),))
+    loose = Limits(small=0, share=1.0)
+    assert grant(usage, second, loose).allowed
+    assert not any(use.scope is Scope.NVLINK for use in uses(usage, loose))
+    refused = grant(usage, second, replace(loose, nvlink=1))
+    assert refused.sentence == (
+        "the budget of NVLink domain hall/twin is spent: 1 of at most 1 node out (gpu-1: reboot)"
+    )
+    assert grant(usage, second, replace(loose, nvlink=2)).allowed
+    [use] = [use for use in uses(usage, replace(loose, nvlink=1)) if use.scope is Scope.NVLINK]
+    assert (use.name, len(use.out), use.most, use.total) == ("hall/twin", 1, 1, 2)
+
+
+def test_a_tray_that_the_source_lost_counts_in_the_domain_of_its_rack() -> None:
+    """Its budget is not freed; what is no tray of a domain counts in none."""
+
+    def device(name: str, rack: str, role: str = "gpu-server", **context: str) -> Device:
+        return Device(name, "t", role, "hall", rack, context=context)
+
+    devices = [
+        device("tray", "A03", nvlink_domain="rack"),
+        device("named", "A03", nvlink_domain="twin"),
+        device("switch", "A03", "nvlink-switch", nvlink_domain="rack"),
+        device("plain", "A04"),
+    ]
+    places = {"lost": Place("hall", "hall/A03"), "other": Place("hall", "hall/A04"), "loose": Place("hall")}
+    fleet = Fleet(("hall",), {}, {}, {each.name: each for each in devices}, (), "1", last_places=places)
+    names = ("tray", "named", "switch", "plain", "lost", "other", "loose")
+    assert {name: place(fleet, name).nvlink for name in names} == {
+        "tray": "hall/A03", "named": "hall/twin", "switch": "", "plain": "", "lost": "hall/A03", "other": "",
+        "loose": "",
+    }  # fmt: skip

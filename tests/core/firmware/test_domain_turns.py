@@ -45,6 +45,17 @@ def test_a_domain_of_which_only_trays_are_left_whose_turn_cannot_come_holds_no_o
     assert names(*rows(a03_1=RolloutStep.ASKED), away=frozenset({"a03-2"})) == ["alone-1", "a03-2", "a03-3"]
 
 
+def test_no_tray_of_a_domain_that_is_not_whole_is_asked() -> None:
+    """The next domain goes on, unless one of its trays is out; nodes of no domain are asked as ever."""
+
+    def told(*members: Member, ill: frozenset[str]) -> list[str]:
+        return [each.node for each in due(in_order(members), members, DOMAINS, ill=ill)]
+
+    assert told(*rows(), ill=frozenset({"a03"})) == ["a04-1", "alone-1", "a04-2", "a04-3"]
+    assert told(*rows(a03_1=RolloutStep.ASKED), ill=frozenset({"a03"})) == ["alone-1"]
+    assert told(*rows(), ill=frozenset(DOMAINS.values())) == ["alone-1"]
+
+
 @given(st.dictionaries(st.sampled_from([node.replace("-", "_") for node in NODES]), st.sampled_from(RolloutStep)))
 def test_never_are_trays_of_two_domains_asked(turns: dict[str, RolloutStep]) -> None:
     """Unless trays of two are out already, as somebody joined them meanwhile; and no rollout stands still."""

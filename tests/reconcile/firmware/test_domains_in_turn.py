@@ -6,8 +6,11 @@ from dataclasses import replace
 from fleet_runner.core.checks.verdicts import Result
 from fleet_runner.core.firmware.rollout import RolloutStatus
 from fleet_runner.core.firmware.turns import RolloutStep
+from fleet_runner.core.lifecycle.actions import CloseTicket, Decision, OpenTicket
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage, State
+from fleet_runner.core.nvlink.rack import leak_sentence
+from fleet_runner.reconcile.lifecycle.racks import ill
 from fleet_runner.reconcile.loop.context import TickContext
 from tests.reconcile.rolling import (
     BURNING,
@@ -49,6 +52,34 @@ def test_a_tray_that_is_not_back_holds_no_other_domain(make_world: Callable[...,
     assert found.pop("gpu-03") is RolloutStep.WAITING
     assert set(found.values()) == {RolloutStep.DONE}
     burning.clear()
+    for _ in range(200):
+        now = ticked(world, now)
+    assert standing_of(world).standing is RolloutStatus.DONE
+
+
+def test_a_domain_that_is_not_whole_is_not_begun(make_world: Callable[..., TickContext]) -> None:
+    """One leaks, the other one is updated meanwhile; the leak's is once its ticket is closed."""
+    plain = a_fleet(4)
+    domains = {"gpu-01": "a", "gpu-02": "b", "gpu-03": "a", "gpu-04": "b"}
+    devices = {
+        name: replace(device, context={"nvlink_domain": domains[name]}) for name, device in plain.devices.items()
+    }
+    world = catalogued(make_world(fleet=replace(plain, devices=devices)))
+    now = serving(world)
+    fault = "gpu-01/leak.detected/Rope"
+    ticket = OpenTicket(fault, "sensors", "gpu-01 leaks", "", ("gpu-01",), "TRIAGE", now)
+    world.store.apply(row(world, "gpu-01"), Decision((ticket,), "", now), now)
+    rolled(world, now)
+    for _ in range(200):
+        now = ticked(world, now)
+    assert turns(world) == {
+        "gpu-01": RolloutStep.WAITING, "gpu-02": RolloutStep.DONE, "gpu-03": RolloutStep.WAITING,
+        "gpu-04": RolloutStep.DONE,
+    }  # fmt: skip
+    [opened] = world.store.tickets()
+    found = ill(world.store, world.fabrics.values())
+    assert found == {"nvlink.hall.a": leak_sentence(["gpu-01"])}
+    world.store.apply(row(world, "gpu-01"), Decision((CloseTicket(opened.id, "dry"),), "", now), now)
     for _ in range(200):
         now = ticked(world, now)
     assert standing_of(world).standing is RolloutStatus.DONE

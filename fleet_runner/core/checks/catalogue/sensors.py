@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
-from fleet_runner.core.checks.parsers import redfish
+from fleet_runner.core.checks.parsers import redfish, redfish_leaks
 from fleet_runner.core.checks.parsers import redfish_sensors as parser
-from fleet_runner.core.checks.parsers.redfish_sensors import Detector, Kind, Sensor
+from fleet_runner.core.checks.parsers.redfish_sensors import Kind, Sensor
+from fleet_runner.core.checks.shared import leaks
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 from fleet_runner.core.inventory.profile import Section
@@ -29,8 +30,9 @@ def judge(readings: Readings, expected: Expected) -> Result:
     """Judge every sensor that is in use; what answers with an error, or reads nothing, makes a PASS UNKNOWN."""
     wanted = profile.section(expected.profile, SECTION)
     found = redfish.gathered(text_of(readings["redfish_sensors"]), "the chassis' sensors")
-    every, leaks = parser.sensors(found), parser.detectors(found)
-    used = [each for each in every if each.status.there]
+    every = parser.sensors(found)
+    detectors, own = redfish_leaks.detectors(found, every), redfish_leaks.own_policy(found)
+    used = [each for each in every if each.status.there and not redfish_leaks.is_of_a_detector(each)]
     fans = [each for each in used if each.kind is Kind.FAN]
     findings = [finding for each in used for finding in _findings(each, wanted, expected)]
     still = bool(fans) and all(fan.reading == 0 for fan in fans)
@@ -39,9 +41,9 @@ def judge(readings: Readings, expected: Expected) -> Result:
     gone = [each for each in every if each.kind is Kind.FAN and each.status.state == "Absent"]
     if gone and wanted.has("fans") and len(fans) < wanted.whole("fans"):
         findings += [_gone(each, len(fans), wanted, expected) for each in gone]
-    findings += [finding for each in leaks for finding in _leak(each, expected)]
+    findings += [*leaks.findings(detectors, expected.node), *leaks.unlike(own, wanted, expected.node)]
     findings += _inlet(used, wanted, expected)
-    unread = [*found.told(), *_unread(used), *_short(fans, leaks, wanted)]
+    unread = [*found.told(), *_unread(used), *_short(fans, wanted), *leaks.mute(detectors, own, wanted)]
     if still:
         unread.append("every fan stands still; is the host on?")
     if not every:
@@ -53,7 +55,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "celsius": _readings([each for each in used if not _is_margin(each)], Kind.TEMPERATURE),
         "turns": _readings(used, Kind.FAN),
         "volts": _readings(used, Kind.VOLTAGE),
-        "leak_detectors": {each.name: each.state for each in leaks},
+        **leaks.observed(detectors, own),
     }
     passed = f"{len(used)} sensors are within their own thresholds, {len(fans)} fans turn"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
@@ -151,18 +153,6 @@ def _between(low: float | None, high: float | None) -> str:
     return f"{'any' if low is None else f'{low:g}'} to {'any' if high is None else f'{high:g}'} V"
 
 
-def _leak(detector: Detector, expected: Expected) -> Iterator[Finding]:
-    if detector.state in {"Warning", "Critical"}:
-        yield about(expected.node, "leak.detected", detector.name)(
-            message=f"the leak detector {detector.name} says {detector.state}, expected OK",
-            remedy=Remedy.TRIAGE,
-            steps=(
-                f"Look for coolant at {detector.name} and below; close the valves of this node if there is any.",
-                "Disconnect the power before you touch anything wet.",
-            ),
-        )
-
-
 def _inlet(used: Sequence[Sensor], wanted: Section, expected: Expected) -> Iterator[Finding]:
     """The air that comes in is the room's matter, not the node's: it is looked at sooner, and nothing moves."""
     if not wanted.has("inlet"):
@@ -185,15 +175,11 @@ def _unread(used: Sequence[Sensor]) -> Iterator[str]:
             yield f"{each.name} is called {each.status.health} and gives no reading; is its slot empty?"
 
 
-def _short(fans: Sequence[Sensor], leaks: Sequence[Detector], wanted: Section) -> Iterator[str]:
-    """Fewer sensors than the profile knows: one that is gone is no fault that is seen, and proves nothing good."""
-    for what, count, name in (("fans", len(fans), "fans"), ("leak detectors", len(leaks), "leak_detectors")):
-        least = wanted.whole(name) if wanted.has(name) else 0
-        if count < least:
-            yield f"the BMC reports {count} {what}, expected {least}"
-    for each in leaks:
-        if each.state not in {"OK", "Warning", "Critical"}:
-            yield f"the leak detector {each.name} says {each.state or 'nothing'}"
+def _short(fans: Sequence[Sensor], wanted: Section) -> Iterator[str]:
+    """Fewer fans than the profile knows: one that is gone is no fault that is seen, and proves nothing good."""
+    least = wanted.whole("fans") if wanted.has("fans") else 0
+    if len(fans) < least:
+        yield f"the BMC reports {len(fans)} fans, expected {least}"
 
 
 def _is_margin(sensor: Sensor) -> bool:
@@ -238,8 +224,10 @@ CHECK = Check(
         Code("fan.slow", (Remedy.WATCH,), "the BMC reports a warning for a fan"),
         Code("voltage.out", (Remedy.TRIAGE,), "a voltage beyond its critical thresholds"),
         Code("voltage.near", (Remedy.WATCH,), "the BMC reports a warning for a voltage"),
-        Code("leak.detected", (Remedy.TRIAGE,), "a leak detector that is not OK"),
+        *leaks.CODES,
     ),
     source="DMTF's Redfish schemas Thermal, Power, Sensor, Fan and LeakDetector: each sensor's own thresholds and"
-    " Status; the profile's `sensors`.",
+    " Status; the profile's `sensors`. Of leaks: OpenBMC's design of leak detection, NVIDIA's `LeakDetectionPolicy`"
+    " (GB200), and its Mission Control and Infra Controller guides: a tray that leaks is powered off, a rack of which"
+    " several trays leak is isolated from power and coolant, a detector out of use says nothing.",
 )

@@ -50,25 +50,9 @@ class Sensor:
     status: Status
 
 
-@dataclass(frozen=True, slots=True)
-class Detector:
-    """A leak detector: OK, Warning or Critical, or what else it says of itself."""
-
-    name: str
-    state: str
-
-
 def sensors(found: Gathered) -> tuple[Sensor, ...]:
     """Return every temperature, fan and voltage."""
     return tuple(each for body in found.bodies.values() for each in _sensors(body))
-
-
-def detectors(found: Gathered) -> tuple[Detector, ...]:
-    """Return the leak detectors; one that tells no state of its own is as well as its Status."""
-    return tuple(
-        Detector(_name(body), text_in(body, "DetectorState") or status_of(body).health)
-        for body in found.of("LeakDetector").values()
-    )
 
 
 def _sensors(body: Mapping[str, Any]) -> Iterator[Sensor]:
@@ -76,7 +60,7 @@ def _sensors(body: Mapping[str, Any]) -> Iterator[Sensor]:
         for row in rows_in(body, rows):
             yield Sensor(
                 kind,
-                _name(row),
+                name_of(row),
                 text_in(row, "PhysicalContext"),
                 number(row.get(reading)),
                 text_in(row, "ReadingUnits"),
@@ -105,7 +89,7 @@ def _own(body: Mapping[str, Any], kind: Kind) -> Sensor:
         reading = rpm if rpm is not None else percent
     units = text_in(body, "ReadingUnits") or ("RPM" if rpm is not None else "%")
     context = text_in(body, "PhysicalContext")
-    return Sensor(kind, _name(body), context, reading, units, _bounds_of(body.get("Thresholds")), status_of(body))
+    return Sensor(kind, name_of(body), context, reading, units, _bounds_of(body.get("Thresholds")), status_of(body))
 
 
 def _bounds_of_row(row: Mapping[str, Any]) -> Bounds:
@@ -131,5 +115,6 @@ def _bounds_of(thresholds: object) -> Bounds:
     )
 
 
-def _name(row: Mapping[str, Any]) -> str:
+def name_of(row: Mapping[str, Any]) -> str:
+    """Return what a row or a resource is called."""
     return (text_in(row, "Name") or text_in(row, "Id") or text_in(row, "MemberId"))[:80]

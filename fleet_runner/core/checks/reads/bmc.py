@@ -21,7 +21,9 @@ SENSORS = (
     f"{CHASSIS}/Power",
     f"{CHASSIS}/ThermalSubsystem/Fans/*",
     f"{CHASSIS}/Sensors!Thermal/*",
+    f"{CHASSIS}/ThermalSubsystem/LeakDetection",
     f"{CHASSIS}/ThermalSubsystem/LeakDetection/LeakDetectors/*",
+    f"{CHASSIS}/Oem:Nvidia:Policies/*=LeakDetectionPolicy",
     f"{CHASSIS}/LeakDetectors/*",
 )
 

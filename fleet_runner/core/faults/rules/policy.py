@@ -132,8 +132,8 @@ def _budget(section: Section | None) -> Mapping[str, float]:
     """Read the limits of the disruption budget that the policy names."""
     if section is None:
         return {}
-    forms = {"share": share, "rack": fields.whole(1, MOST), "domain": share, "tenant": share,
-             "small": fields.whole(0, MOST)}  # fmt: skip
+    forms = {"share": share, "rack": fields.whole(1, MOST), "nvlink": fields.whole(1, MOST), "domain": share,
+             "tenant": share, "small": fields.whole(0, MOST)}  # fmt: skip
     found: dict[str, float | None] = {name: section.take(name, form, None) for name, form in forms.items()}
     section.strangers()
     return {name: value for name, value in found.items() if value is not None}

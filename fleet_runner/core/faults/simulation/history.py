@@ -26,11 +26,12 @@ class Known:
     rack: str = ""
     domain: str = ""
     tenant: str = ""
+    nvlink: str = ""
 
     @property
     def place(self) -> Location:
         """Return where it belongs."""
-        return Location(self.rack, self.domain, self.tenant)
+        return Location(self.rack, self.domain, self.tenant, self.nvlink)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from tests.core.checks.catalogue.judging import HEALTHY, PROFILE, changed, judge
 BODIES: dict[str, Any] = json.loads(HEALTHY["sensors"]["redfish_sensors"])
 THERMAL, POWER = "/redfish/v1/Chassis/1/Thermal", "/redfish/v1/Chassis/1/Power"
 SENSOR = "/redfish/v1/Chassis/2/Sensors/Rack_Inlet"
-LEAK = "/redfish/v1/Chassis/2/ThermalSubsystem/LeakDetection/LeakDetectors/Moisture"
 WANTED = PROFILE["sensors"]
 OK = {"Health": "OK", "State": "Enabled"}
 
@@ -180,22 +179,6 @@ def test_warm_air_is_the_rooms_matter() -> None:
     result = row("Temperatures", "Inlet Temp", ReadingCelsius=36)
     assert remedies(result) == {"sensor.inlet": Remedy.WATCH}
     assert row("Temperatures", "Inlet Temp", ReadingCelsius=None, Status=OK).verdict is Verdict.PASS
-
-
-@pytest.mark.parametrize("state", ["Warning", "Critical"])
-def test_a_leak_is_a_persons_case_at_once(state: str) -> None:
-    """Whether its detector only warns or not."""
-    result = told(BODIES | {LEAK: BODIES[LEAK] | {"DetectorState": state}})
-    assert remedies(result) == {"leak.detected": Remedy.TRIAGE}
-    assert "close the valves" in result.findings[0].steps[0]
-
-
-def test_a_detector_that_says_nothing_is_unknown() -> None:
-    """One without a state of its own is as well as its Status."""
-    body = {"@odata.type": "#LeakDetector.v1_0_0.LeakDetector", "Id": "Rope"}
-    result = told(BODIES | {LEAK: body})
-    assert result.message == "the leak detector Rope says nothing"
-    assert told(BODIES | {LEAK: body | {"Status": OK}}).verdict is Verdict.PASS
 
 
 def test_sensors_with_resources_of_their_own_are_judged_alike() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from fleet_runner.core.checks.parsers import (
     dmi_files,
     redfish,
+    redfish_leaks,
     redfish_log,
     redfish_machine,
     redfish_power,
@@ -53,7 +54,8 @@ def _power(text: str) -> object:
 
 def _sensors(text: str) -> object:
     found = redfish.gathered(text, "the BMC's resources")
-    return redfish_sensors.sensors(found), redfish_sensors.detectors(found)
+    sensors = redfish_sensors.sensors(found)
+    return sensors, redfish_leaks.detectors(found, sensors), redfish_leaks.own_policy(found)
 
 
 PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
