@@ -1,6 +1,6 @@
 """Events of Kubernetes nodes, told beside their conditions: what is due, how fast, and that it was told."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import structlog
@@ -9,6 +9,7 @@ from fleet_runner.adapters.schedulers.kubernetes_events import EventsRefusedErro
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import SchedulerError
 from fleet_runner.core.lifecycle import node_events
+from fleet_runner.core.lifecycle.clusters import Names
 from fleet_runner.core.lifecycle.node_events import WINDOW, Allowance, NodeEvent
 from fleet_runner.core.lifecycle.runs import Node, Stored, Ticket
 
@@ -58,7 +59,7 @@ class EventsTeller:
     def tell(
         self,
         there: Collection[str],
-        theirs: Mapping[str, str],
+        theirs: Names,
         may: Callable[[str], bool],
         go_on: Callable[[], bool],
     ) -> int:
@@ -70,7 +71,7 @@ class EventsTeller:
         now, told = self.store.clock(), 0
         self._forget(now)
         for key, event in sorted(self._due.items(), key=lambda each: (each[0] in self._late, each[1].at, each[0])):
-            name = theirs.get(event.node, event.node)
+            name = theirs.of(event.node)
             if now < self._rests_until or not go_on():
                 break
             if name not in there or not may(event.node) or not self.allowance.take(event.node, now):

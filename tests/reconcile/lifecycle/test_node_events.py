@@ -9,6 +9,7 @@ from fleet_runner.adapters.schedulers.kubernetes_events import EventsRefusedErro
 from fleet_runner.core.base.errors import SchedulerError
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.lifecycle.actions import Decision, Move
+from fleet_runner.core.lifecycle.clusters import Names
 from fleet_runner.core.lifecycle.node_events import WINDOW, Allowance, NodeEvent, Rate
 from fleet_runner.core.lifecycle.spool import Judged
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Event, Stage, State
@@ -69,7 +70,7 @@ def visit(world: TickContext, given: EventsTeller, **more: Any) -> int:
     """Gather both nodes and tell, as each visit does."""
     for node in world.store.nodes():
         given.gather(node, world.store.latest_results(node.name), world.store.tickets(node=node.name))
-    asked: dict[str, Any] = {"there": THERE, "theirs": {}, "may": lambda _: True, "go_on": lambda: True} | more
+    asked: dict[str, Any] = {"there": THERE, "theirs": Names(), "may": lambda _: True, "go_on": lambda: True} | more
     return given.tell(*asked.values())
 
 
@@ -117,7 +118,7 @@ def test_nodes_of_nobody_here_and_of_which_nothing_may_be_told_wait(world: TickC
     found(world, "gpu-02")
     given = teller(world, cluster)
     assert visit(world, given, go_on=lambda: False) == 0
-    assert visit(world, given, may=lambda name: name == "gpu-02", theirs={"gpu-02": "k-2"}) == 0
+    assert visit(world, given, may=lambda name: name == "gpu-02", theirs=Names({"gpu-02": "k-2"})) == 0
     assert visit(world, given, may=lambda name: name == "gpu-02") == 1
     assert visit(world, given) == 1
     assert [there for there, _ in cluster.told] == ["gpu-02", "gpu-01"]
