@@ -35,6 +35,9 @@ PAUSE = 2.0
 ROUND = 60.0
 """Seconds in which one after the other is asked to end; the next look asks the rest."""
 
+MOST_GRACE = 480
+"""Seconds of grace of a pod that are waited for at most: a reset of GPUs has a quarter of an hour for all it does."""
+
 HURRY = 1
 """Seconds of grace of a pod that wants none: with 0 the API server forgets it while its processes still run."""
 
@@ -105,14 +108,20 @@ class Kubernetes:
         raise SchedulerError(f"Kubernetes: node {node} is written by others all the time; it is tried again")
 
     def evict(self, node: str, seconds: float, *, devices: bool = False, dry: bool = False) -> SchedulerOutcome:
-        """Have the pods on a node evicted, and wait until they are gone, or the time is over: say which stay."""
-        until = time.monotonic() + seconds
-        pods = self.read(node)["pods"]
+        """Have the pods on a node evicted, and wait until they are gone, or the time is over: say which stay.
+
+        Those that hear of it from their kubelet have their own grace period, too: a job may write its checkpoint.
+        """
+        begun, said = time.monotonic(), self.read(node)
+        pods = said["pods"]
         found = kubernetes_node.standing(pods, devices=devices)
         if dry or not found:
             return SchedulerOutcome(changed=bool(found), told=f"{len(found)} pods to evict")
         version, left, kept = self._eviction(), found, dict[str, str]()
         hurried = kubernetes_node.hurried(pods)
+        asked = {pod for pod, ending in found.items() if not ending} - hurried
+        grace = kubernetes_node.grace(pods, asked) if said["ready"] == "True" else 0
+        until = begun + max(seconds, min(grace, MOST_GRACE))
         while left:
             kept = self._kept([pod for pod, ending in left.items() if not ending], version, hurried)
             left = kubernetes_node.standing(self.read(node)["pods"], devices=devices)

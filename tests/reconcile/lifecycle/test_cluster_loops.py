@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -37,8 +38,13 @@ def servers(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str
         found: dict[str, Server] = {}
         for name in ("east", "west"):
             (tmp_path / name).mkdir()
-            running = kube.running if request.param == "real" else kube_standin.running
-            server = found[name] = stack.enter_context(running(tmp_path / name))
+            where = tmp_path / name
+            server: Server
+            if request.param == "real":
+                server = stack.enter_context(kube.running(where))
+            else:
+                server = stack.enter_context(kube_standin.running(where))
+            found[name] = server
             if isinstance(server, kube.ApiServer):
                 server.grant()
                 server.extend()
@@ -103,7 +109,7 @@ def test_what_one_cluster_asks_for_is_about_its_own_nodes_and_is_not_withdrawn_b
             Remediations(
                 cluster := kubernetes.opened(server.kubeconfig(kube.DRAINER)), cluster, "fleet-runner", name
             ),
-            lambda name=name: names(fleet, name, tuple(servers)),
+            partial(names, fleet, name, tuple(servers)),
         )
         for name, server in servers.items()
     }

@@ -4,7 +4,7 @@ What is kept of either (`kept`) holds no environment, command or volume: those o
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
@@ -30,6 +30,13 @@ NEVER, AT_ONCE, GRACEFUL = "never", "at-once", "graceful"
 
 One that ends already is not `NEVER` any more: somebody ends it, and on a dead node it stays for as long as that is
 off."""
+
+DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
+SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+"""The annotations by which pods say the same to Karpenter and to the cluster autoscaler."""
+
+GRACE = 30
+"""Seconds of grace of a pod that says nothing: Kubernetes' own default."""
 
 MIRROR = "kubernetes.io/config.mirror"
 DAEMON = "DaemonSet"
@@ -121,11 +128,21 @@ def hurried(pods: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     return frozenset(str(pod.get("name")) for pod in pods if pod.get("interruption") == AT_ONCE)
 
 
+def grace(pods: Sequence[Mapping[str, Any]], names: Collection[str]) -> int:
+    """Return the longest time, in seconds, that some pods, of those that were kept, have to end."""
+    return max((_whole(pod.get("grace")) for pod in pods if pod.get("name") in names), default=0)
+
+
 def interruption(meta: Mapping[str, Any]) -> str:
-    """Return how a pod wants to be treated, "" where it does not say; a word that is none, or two, is `NEVER`."""
+    """Return how a pod wants to be treated, "" where it does not say; a word that is none, or two, is `NEVER`.
+
+    What it says to fleet-runner itself counts before what it says to those who only want its node.
+    """
+    notes = _mapping(meta, "annotations")
     said = {_text(_mapping(meta, part), INTERRUPTION) for part in ("labels", "annotations")} - {""}
     if not said:
-        return ""
+        kept_from_others = _text(notes, DO_NOT_DISRUPT) not in {"", "false"} or _text(notes, SAFE_TO_EVICT) == "false"
+        return NEVER if kept_from_others else ""
     return said.pop() if len(said) == 1 and said <= {NEVER, AT_ONCE, GRACEFUL} else NEVER
 
 
@@ -158,6 +175,7 @@ def _pod(pod: Mapping[str, Any]) -> dict[str, Any]:
         "mirror": MIRROR in _mapping(meta, "annotations"),
         "interruption": interruption(meta),
         "ending": bool(meta.get("deletionTimestamp")),
+        "grace": _grace(spec.get("terminationGracePeriodSeconds")),
         "devices": bool(spec.get("resourceClaims")) or any(_has_devices(each) for each in containers),
         "gpus": sum(_whole(_mapping(_mapping(each, "resources"), "limits").get(GPU)) for each in containers),
     }
@@ -173,6 +191,10 @@ def _has_devices(container: Mapping[str, Any]) -> bool:
 def _whole(quantity: object) -> int:
     """Return a whole number of devices, 0 for anything else."""
     return int(str(quantity)) if re.fullmatch("[0-9]{1,6}", str(quantity), re.ASCII) else 0
+
+
+def _grace(seconds: object) -> int:
+    return seconds if isinstance(seconds, int) and not isinstance(seconds, bool) and seconds >= 0 else GRACE
 
 
 def _is_some(quantity: object) -> bool:
