@@ -19,6 +19,7 @@ from fleet_runner.adapters.schedulers import kubernetes, kubernetes_status
 from fleet_runner.adapters.schedulers.kubernetes import Kubernetes
 from fleet_runner.adapters.schedulers.kubernetes_events import KubernetesEvents
 from fleet_runner.adapters.store import Store
+from fleet_runner.core.faults.rules.rules import AtDeadline
 from fleet_runner.core.faults.signals import kubernetes as kubernetes_signals
 from fleet_runner.core.lifecycle import node_conditions
 from fleet_runner.core.lifecycle.clusters import Names
@@ -227,17 +228,25 @@ def telling(world: TickContext) -> Iterator[None]:
 
 def _begun(world: TickContext, name: str, file: Path, stop: Event) -> Callable[[], object]:
     """Return what looks after one cluster once."""
-    may, cluster = Outward(world), kubernetes.opened(file)
+    may, cluster, policy = Outward(world), kubernetes.opened(file), Policy()
     teller = ConditionsTeller(
         world.store,
         cluster,
         partial(cluster_loops.theirs, world, name),
         may,
         lambda: world.decides() and not stop.is_set(),
-        EventsTeller(world.store, KubernetesEvents(cluster)),
-        partial(_heard, world, Policy()),
+        EventsTeller(world.store, KubernetesEvents(cluster), partial(_deadline, world, policy)),
+        partial(_heard, world, policy),
     )
     return lambda: teller.visit() if world.fleet is not None and world.decides() and may.anything() else 0
+
+
+def _deadline(world: TickContext, policy: Policy) -> float | None:
+    """Return for how many seconds a remedy waits for work, None where the policy does not end work for one."""
+    rules = policy.rules(world.settings)
+    if rules.observe or rules.at_deadline is not AtDeadline.ACT:
+        return None
+    return world.settings.drain_deadline_seconds if rules.deadline is None else rules.deadline
 
 
 def _heard(world: TickContext, policy: Policy, found: Conditions) -> None:

@@ -32,10 +32,14 @@ Key = tuple[str, str, int]
 
 @dataclass(slots=True)
 class EventsTeller:
-    """What is due to be told. After a restart it is found again in the store, and found told in the cluster."""
+    """What is due to be told. After a restart it is found again in the store, and found told in the cluster.
+
+    `deadline` gives the seconds for which a remedy waits for work, None where work is never ended for one.
+    """
 
     store: Store
     cluster: KubernetesEvents
+    deadline: Callable[[], float | None] = lambda: None
     allowance: Allowance = field(default_factory=Allowance)
     _due: dict[Key, NodeEvent] = field(default_factory=dict[Key, NodeEvent])
     _told: dict[Key, float] = field(default_factory=dict[Key, float])
@@ -51,7 +55,8 @@ class EventsTeller:
         found = [(each, earlier.get((each.result.check, each.stage))) for each in latest]
         moves = self.store.history(node.name, MOVES, "transition") if node.since > now - WINDOW else ()
         every = node_events.fresh(node_events.events(node, moves, found, tickets), now)
-        for event in every[-MOST:]:
+        ends = node_events.fresh(node_events.work_ends(node, self.deadline()), now)
+        for event in (*every[-MOST:], *ends):
             key = _key(event)
             if key not in self._told:
                 self._due[key] = event
