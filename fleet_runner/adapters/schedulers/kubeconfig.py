@@ -40,14 +40,16 @@ class Kubeconfig:
             raise SettingsError(
                 "scheduler is kubernetes: install its client, pip install 'fleet-runner[kubernetes]'"
             ) from (error)
-        if self.file.is_file() and self.file.stat().st_mode & 0o077:
+        if _mode(self.file) & 0o077:
             raise SettingsError(f"kubeconfig {self.file} can be read by others than its owner; chmod 600 it")
         chosen = kubernetes.client.Configuration()
         load: Callable[..., None] = kubernetes.config.load_kube_config
+        first = _stamp(self.file)  # before it is read: what changes meanwhile is read again
         self._files = (self.file, *self._named())
-        stamp = self._stamp()
+        stamp = (first, *map(_stamp, self._files[1:]))
         try:
             load(str(self.file), client_configuration=chosen, persist_config=False)
+            _keep_plain(chosen)
         except Exception as error:
             why = f"{type(error).__name__}: {error}".splitlines()[0]
             raise SettingsError(f"kubeconfig {self.file} cannot be used: {show(why)}") from error
@@ -56,7 +58,7 @@ class Kubeconfig:
         return chosen
 
     def _stamp(self) -> Stamp:
-        return tuple(_stamp(path) for path in self._files)
+        return tuple(map(_stamp, self._files))
 
     def _named(self) -> Iterator[Path]:
         """Yield the files that it names; of one that is no kubeconfig none, its reader says what is wrong with it."""
@@ -70,6 +72,33 @@ class Kubeconfig:
                 entry = each.get(kind) if isinstance(each, dict) else None
                 named = (entry.get(key) for key in FILES) if isinstance(entry, dict) else ()
                 yield from (self.file.parent / name for name in named if isinstance(name, str))
+
+
+def _keep_plain(chosen: Any) -> None:
+    """Have its token be one line, now and each time that the client takes it anew; none is in an error's text.
+
+    Most who write a token to a file end the line, and the client would send that, too.
+    """
+    take = chosen.refresh_api_key_hook
+
+    def plain(taken: Any) -> None:
+        take(taken)
+        taken.refresh_api_key_hook = plain  # it has put its own back
+        for key, value in taken.api_key.items():
+            taken.api_key[key] = value.strip()
+            if not (value.isascii() and value.strip().isprintable()):
+                raise ValueError("its token is not one line of ASCII")
+
+    if take is not None:
+        plain(chosen)
+
+
+def _mode(path: Path) -> int:
+    """Return a file's mode, 0 where it cannot be seen: its reader says why."""
+    try:
+        return path.stat().st_mode
+    except OSError:
+        return 0
 
 
 def _stamp(path: Path) -> tuple[str, int, int, int]:

@@ -11,8 +11,9 @@ import yaml
 
 from fleet_runner.adapters import schedulers
 from fleet_runner.adapters.schedulers import kubernetes
+from fleet_runner.adapters.schedulers.kubeconfig import Kubeconfig
 from fleet_runner.adapters.schedulers.kubernetes import Kubernetes
-from fleet_runner.core.base.errors import SchedulerError
+from fleet_runner.core.base.errors import SchedulerError, SettingsError
 from fleet_runner.settings import Settings
 from tests.adapters.schedulers import test_kubernetes_answers as answers
 
@@ -119,6 +120,56 @@ def test_a_token_that_is_refused_is_read_again_the_next_time(
     server.token = "later"
     assert listed(cluster) == {"items": []}
     assert server.tokens == ["Bearer first", "Bearer later"]
+
+
+def test_the_end_of_a_tokens_line_is_no_part_of_it(server: Server, file: Path) -> None:
+    """As `echo` and most programs that fetch one write it; the client takes it anew at each request."""
+    put(file.with_name("token"), "first\n")
+    cluster = kubernetes.opened(file)
+    assert listed(cluster) == listed(cluster) == {"items": []}
+    assert server.tokens == ["Bearer first"] * 2
+
+
+@pytest.mark.parametrize("token", ["first\nsecond", "first\u20ac"])
+def test_a_token_that_is_none_is_an_error_without_it(server: Server, file: Path, token: str) -> None:
+    cluster = kubernetes.opened(file)
+    put(file.with_name("token"), token)
+    with pytest.raises(SchedulerError, match="its token is not one line of ASCII") as error:
+        listed(cluster)
+    assert "first" not in str(error.value)
+    assert server.tokens == []
+
+
+def test_a_file_that_changes_while_it_is_read_is_read_again(
+    server: Server, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The names of its files are of before, and its token of after."""
+    named = Kubeconfig._named
+
+    def changed(self: Kubeconfig) -> Iterator[Path]:
+        yield from named(self)
+        monkeypatch.undo()
+        put(file.with_name("another"), "first")
+        put(file, file.read_text().replace("tokenFile: token", "tokenFile: another"))
+
+    monkeypatch.setattr(Kubeconfig, "_named", changed)
+    cluster = kubernetes.opened(file)
+    assert listed(cluster) == {"items": []}
+    server.token = "second"
+    put(file.with_name("another"), "second")
+    assert listed(cluster) == {"items": []}
+
+
+def test_a_file_that_may_not_be_looked_at_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where its folder is another user's, or it is taken away between two looks."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError("no")
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    monkeypatch.setattr("builtins.open", refuse)
+    with pytest.raises(SettingsError, match="cannot be used"):
+        kubernetes.opened(file)
 
 
 @pytest.mark.parametrize("said", ["", "{", "users: 3", "users: [3, {user: {tokenFile: 3}}]", "\x00"])
