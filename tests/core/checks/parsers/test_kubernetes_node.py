@@ -228,10 +228,32 @@ def test_a_pod_says_how_it_wants_to_be_treated_and_an_unclear_word_is_never(meta
 
 
 @pytest.mark.parametrize(
-    ("said", "seconds"), [(600, 600), (0, 0), (None, 30), (-1, 30), ("600", 30), (True, 30), (10**9, 0)]
+    ("namespace", "priority", "gpus", "own", "word"),
+    [
+        ("kube-system", "", "", "", ""),
+        ("ingress", "system-cluster-critical", "", "", ""),
+        ("ml", "", "", "", "never"),
+        ("ml", "high", "", "", "never"),
+        ("kube-system", "", "8", "", "never"),
+        ("kube-system", "system-node-critical", "", "never", "never"),
+    ],
+)
+def test_a_clusters_own_pods_keep_no_node_from_being_repaired(
+    namespace: str, priority: str, gpus: str, own: str, word: str
+) -> None:
+    """Coredns, or the autoscaler itself, is marked against the autoscaler and never ends; a tenant's work does."""
+    limits = {"nvidia.com/gpu": gpus} if gpus else {}
+    notes = {kubernetes_node.SAFE_TO_EVICT: "false", **({kubernetes_node.INTERRUPTION: own} if own else {})}
+    pod = a_pod("dns", limits, namespace=namespace, annotations=notes, spec={"priorityClassName": priority})
+    (said,) = kubernetes_node.kept(a_node(), [pod])["pods"]
+    assert said["interruption"] == word
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"), [(600, 600), (0, 0), (None, 30), (-1, 30), ("600", 30), (True, 30), (10**9, 86_400)]
 )
 def test_a_pod_has_its_own_time_to_end(said: object, seconds: int) -> None:
-    """Thirty seconds where it does not say; of a number that no pod would have, nothing is made."""
+    """Thirty seconds where it does not say; some say a month, by which they mean for ever."""
     pod = a_pod("batch")
     pod["spec"]["terminationGracePeriodSeconds"] = said
     pods = kubernetes_node.kept(a_node(), [pod, a_pod("shop")])["pods"]
