@@ -18,6 +18,8 @@ from uuid import uuid4
 
 import yaml
 
+KEPT = ("annotations", "labels")
+
 
 class StandIn:
     """It answers as `tests.kube.ApiServer` does, over HTTP on 127.0.0.1."""
@@ -117,7 +119,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command == "PATCH" and path.endswith("/status"):
             found["status"] = body["status"]
         elif self.command == "PATCH":
-            found["metadata"].setdefault("annotations", {}).update(body["metadata"].get("annotations", {}))
+            meta = {key: found["metadata"].get(key, {}) | body["metadata"].get(key, {}) for key in KEPT}
+            found["metadata"].update(meta)
         return 200, found
 
     def _page(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:

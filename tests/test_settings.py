@@ -42,6 +42,24 @@ def test_without_a_file_every_setting_has_a_default(write: Write) -> None:
     assert found.batches_dir == found.state_dir / "batches"
 
 
+def test_kubeconfigs_of_clusters_are_relative_to_the_file_and_their_names_are_words(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write(
+        'kubeconfig = "k"\nkubernetes_remediations_kubeconfig = "m"\n'
+        'kubernetes_clusters = { east = "kube/east", west = "/w" }\n'
+    )
+    here = file.resolve().parent
+    found = settings.load()
+    assert found.kubernetes_remediations_kubeconfig == here / "m"
+    assert found.kubeconfigs == {"": here / "k", "east": here / "kube" / "east", "west": Path("/w")}
+    monkeypatch.setenv("FLEET_KUBERNETES_CLUSTERS", '{"west": "/other"}')
+    assert settings.load().kubeconfigs["west"] == Path("/other")
+    for name in ("", "East", "a b", "-", "a/b", "a:b"):
+        with pytest.raises(SettingsError, match="kubernetes_clusters"):
+            settings.load(kubernetes_clusters={name: Path("x")})
+
+
 def test_relative_paths_in_a_file_are_relative_to_the_file(write: Write) -> None:
     file = write('source = "site"\nstate_dir = "state"\ninventory = "hosts.yml"\n')
     found = settings.load()

@@ -17,7 +17,8 @@ from pydantic_core import ErrorDetails
 
 from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.settings import renamed
-from fleet_runner.settings.fields import CODE_DIR, PATHS, PREFIX, PROJECT_DIR, Settings, config_file
+from fleet_runner.settings.fields import PATHS, PREFIX, Settings
+from fleet_runner.settings.places import CODE_DIR, PROJECT_DIR, config_file
 
 __all__ = ["CODE_DIR", "PATHS", "PREFIX", "PROJECT_DIR", "Settings", "config_file", "load", "origin", "strays"]
 
@@ -30,7 +31,7 @@ BMCs' credentials, which no file with settings may hold."""
 EARLIER = Path("~/.local/state/fleet-runner")
 """Where every fleet of a user had its store by default, whichever its settings were."""
 
-TABLES = frozenset({"kubernetes_signals", "lemon_weights"})
+TABLES = frozenset({"kubernetes_clusters", "kubernetes_signals", "lemon_weights"})
 """Settings that are tables in the file."""
 
 NEAR = 0.55
@@ -47,15 +48,18 @@ def load(**overrides: Any) -> Settings:
     except ValueError as error:
         raise SettingsError(f"{file}: {error}") from error
     here = file.parent if file else Path.cwd()
-    paths = {
-        name: (here / value.expanduser()).resolve() for name in PATHS if (value := getattr(found, name)) is not None
-    }
+
+    def placed(path: Path) -> Path:
+        return (here / path.expanduser()).resolve()
+
+    paths = {name: placed(value) for name in PATHS if (value := getattr(found, name)) is not None}
+    clusters = {name: placed(path) for name, path in found.kubernetes_clusters.items()}
     if "state_dir" not in found.model_fields_set and not found.database_url:
         _moved(paths["state_dir"], file)
     if file is not None:
         paths.setdefault("overrides_dir", file.parent)
     source = found.source if "://" in found.source else str((here / Path(found.source).expanduser()).resolve())
-    return found.model_copy(update={**paths, "source": source})
+    return found.model_copy(update={**paths, "source": source, "kubernetes_clusters": clusters})
 
 
 def _written(file: Path | None) -> dict[str, Any]:

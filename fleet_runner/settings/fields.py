@@ -1,18 +1,17 @@
 """Every setting by its name, with its default and what it is for."""
 
-import os
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.reliability.lemons.weights import SIGNALS
 from fleet_runner.core.schedules.known import KNOWN, parsed
 from fleet_runner.core.schedules.schedule import Schedule
 from fleet_runner.settings.addresses import TlsUrl, Url
 from fleet_runner.settings.networks import Networks
+from fleet_runner.settings.places import PROJECT_DIR
 
 PREFIX = "FLEET_"
 """How the variables begin; other programs' may begin so, too."""
@@ -23,26 +22,9 @@ PATHS = (
     "boot_certificate_key", "boot_images", "boot_loaders", "boot_templates", "boot_authorized_keys", "boot_join",
     "boot_dhcp_token", "firmware_images", "signals_certificate", "signals_certificate_key",
     "server_token_file", "server_ca", "policy_file", "kubeconfig", "trackers_file", "notifications_file",
-    "web_certificate", "web_certificate_key", "oidc_client_secret",
+    "web_certificate", "web_certificate_key", "oidc_client_secret", "kubernetes_remediations_kubeconfig",
 )  # fmt: skip
 """Settings that are paths; relative ones in the file are relative to the file."""
-
-CODE_DIR = Path(__file__).resolve().parent.parent.parent
-"""The folder that the package lies in, for PYTHONPATH: a clone, or site-packages."""
-
-INSTALLED = CODE_DIR / "fleet_runner" / "project"
-"""Where a wheel puts playbooks, roles and plugins; a clone has no such folder."""
-
-PROJECT_DIR = INSTALLED if INSTALLED.is_dir() else CODE_DIR
-
-
-def config_file() -> Path | None:
-    """Return the settings file in use, or None when there is none."""
-    named = os.environ.get("FLEET_CONFIG")
-    path = Path(named) if named else Path("fleet.toml")
-    if named and not path.is_file():
-        raise SettingsError(f"FLEET_CONFIG names {path}, which is not a file; correct it or unset it")
-    return path.resolve() if path.is_file() else None
 
 
 class Settings(BaseModel):
@@ -257,6 +239,9 @@ class Settings(BaseModel):
     kubeconfig: Path | None = Field(
         None, description="kubeconfig file with the right to drain nodes, 0600; for the scheduler kubernetes"
     )
+    kubernetes_clusters: dict[Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$")], Path] = Field(
+        default_factory=dict, description="kubeconfig files of several clusters, by the names that nodes give them"
+    )
     kubernetes_conditions: bool = Field(
         default=False,
         description="keep labels and conditions of each Kubernetes node true: its state, its health, its remedy",
@@ -304,6 +289,11 @@ class Settings(BaseModel):
     def schedule(self, name: str) -> Schedule:
         """Return one of the schedules (`core.schedules.known`) as it is set."""
         return parsed(name, getattr(self, f"{name}_schedule"))
+
+    @property
+    def kubeconfigs(self) -> dict[str, Path]:
+        """Return the kubeconfig of each cluster by its name; "" is the cluster of nodes that name none."""
+        return ({"": self.kubeconfig} if self.kubeconfig is not None else {}) | self.kubernetes_clusters
 
     @property
     def store_url(self) -> str:

@@ -13,6 +13,7 @@ from ansible.plugins.action import ActionBase
 from fleet_runner import settings
 from fleet_runner.adapters.plays.task_failure import failure
 from fleet_runner.core.base.errors import FleetError, RunOverError, SchedulerError
+from fleet_runner.core.lifecycle.clusters import CLUSTER
 from fleet_runner.core.lifecycle.scheduler import By, SchedulerOutcome
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ description:
   - By hand, all of fleet-runner's drains are given back; under the runner, its own.
   - Never fails because of the scheduler; the check C(scheduler) judges what this brings.
   - The variable C(scheduler_node) is the node's name there, if it has another one; empty where it has no part in it.
+  - The variable C(kubernetes_cluster) is the name of its cluster, one of the setting C(kubernetes_clusters).
 options:
   action:
     description: C(evict) ends what runs on the node in the scheduler's own way; C(read) only asks.
@@ -75,6 +77,8 @@ class ActionModule(ActionBase):
             raise failure("fleet_scheduler", error) from error
         node = str(self._value(READ, self._variables["inventory_hostname"]))
         said: dict[str, Any] = {"scheduler": configured.scheduler, "name": node, "did": action}
+        if configured.scheduler == "kubernetes" and (cluster := self._value(CLUSTER, "")):
+            said["cluster"] = cluster
         did = SchedulerOutcome(changed=False, told="no scheduler gives it work")
         if configured.scheduler != "none" and node:
             did = self._done(configured, said)
@@ -88,7 +92,7 @@ class ActionModule(ActionBase):
         did = SchedulerOutcome(changed=False, told="")
         try:
             self._refuse_if_taken_over(configured)
-            scheduler = schedulers.opened(configured)
+            scheduler = schedulers.opened(configured, self._value(CLUSTER, None))
             if scheduler is not None:
                 did = self._act(scheduler, said["did"], said["name"])
                 said["said"] = scheduler.read(said["name"])

@@ -228,7 +228,7 @@ def environment(settings: Settings, batch_id: str) -> dict[str, str]:
     """Give the batch the runner's own settings, wherever they came from, and the tag it is found by."""
     file = config_file()
     own = {
-        f"FLEET_{name.upper()}": json.dumps(value) if isinstance(value, dict) else str(value)
+        f"FLEET_{name.upper()}": json.dumps(value, default=str) if isinstance(value, dict) else str(value)
         for name, value in settings.model_dump().items()
         if value is not None
     }

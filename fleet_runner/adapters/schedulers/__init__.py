@@ -1,9 +1,11 @@
 """Schedulers that give nodes work, one file each: drained and asked through them, and given back what was ours."""
 
+from pathlib import Path
 from typing import Any, Protocol
 
 from fleet_runner.adapters.schedulers import slurm
-from fleet_runner.core.base.errors import SettingsError
+from fleet_runner.core.base.errors import EvidenceError, SchedulerError, SettingsError
+from fleet_runner.core.lifecycle import clusters
 from fleet_runner.core.lifecycle.scheduler import By, SchedulerOutcome
 from fleet_runner.settings import Settings
 
@@ -31,8 +33,15 @@ class Scheduler(Protocol):
         ...
 
 
-def opened(settings: Settings) -> Scheduler | None:
-    """Return the scheduler of the settings, None where there is none; SettingsError where it cannot be used."""
+def opened(settings: Settings, cluster: object = None) -> Scheduler | None:
+    """Return the scheduler of the settings, None where there is none.
+
+    `cluster` is what a node's context says of its Kubernetes cluster.
+
+    Raises:
+        SchedulerError: the settings have no such cluster.
+        SettingsError: the scheduler cannot be used.
+    """
     match settings.scheduler:
         case "none":
             return None
@@ -41,6 +50,15 @@ def opened(settings: Settings) -> Scheduler | None:
         case "kubernetes":
             from fleet_runner.adapters.schedulers import kubernetes  # noqa: PLC0415  needs the extra of that name
 
-            if settings.kubeconfig is None:
-                raise SettingsError("scheduler is kubernetes, but kubeconfig is not set; name the file in fleet.toml")
-            return kubernetes.opened(settings.kubeconfig)
+            return kubernetes.opened(kubeconfig_of(settings, cluster))
+
+
+def kubeconfig_of(settings: Settings, cluster: object = None) -> Path:
+    """Return the kubeconfig of a cluster, as a node's context names it; errors as above."""
+    known = settings.kubeconfigs
+    if not known:
+        raise SettingsError("scheduler is kubernetes, but kubeconfig is not set; name the file in fleet.toml")
+    try:
+        return known[clusters.cluster_of(cluster, known)]
+    except EvidenceError as error:
+        raise SchedulerError(str(error)) from error

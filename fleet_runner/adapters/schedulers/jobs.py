@@ -1,6 +1,6 @@
 """Jobs, asked of whichever scheduler the settings name."""
 
-from fleet_runner.adapters.schedulers import slurm_job
+from fleet_runner.adapters.schedulers import kubeconfig_of, slurm_job
 from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.jobs.record import Record
 from fleet_runner.settings import Settings
@@ -24,6 +24,5 @@ def read(settings: Settings, job: str) -> Record:
         case "kubernetes":
             from fleet_runner.adapters.schedulers import kubernetes, kubernetes_job  # noqa: PLC0415  need an extra
 
-            if settings.kubeconfig is None:
-                raise SettingsError("scheduler is kubernetes, but kubeconfig is not set; name the file in fleet.toml")
-            return kubernetes_job.read(kubernetes.opened(settings.kubeconfig), job)
+            cluster, _, name = job.rpartition(":")
+            return kubernetes_job.read(kubernetes.opened(kubeconfig_of(settings, cluster)), name)

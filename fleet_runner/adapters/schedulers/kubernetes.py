@@ -11,6 +11,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+from fleet_runner.adapters.schedulers.kubeconfig import Kubeconfig
 from fleet_runner.core.base.errors import EvidenceError, SchedulerError, SettingsError
 from fleet_runner.core.checks.parsers import kubernetes_node
 from fleet_runner.core.checks.parsers.json_text import json_object, objects
@@ -34,38 +35,33 @@ PAUSE = 2.0
 ROUND = 60.0
 """Seconds in which one after the other is asked to end; the next look asks the rest."""
 
+MOST_GRACE = 480
+"""Seconds of grace of a pod that are waited for at most: a reset of GPUs has a quarter of an hour for all it does."""
+
 HURRY = 1
 """Seconds of grace of a pod that wants none: with 0 the API server forgets it while its processes still run."""
+
+RESTS = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
+"""Answers with which an API server that has too much to do may say how long it wants to be left alone."""
 
 BUDGET, LATER = "a disruption budget", "there was no time to ask for all"
 
 
-def opened(kubeconfig: Path) -> "Kubernetes":
+def opened(file: Path) -> "Kubernetes":
     """Return the cluster that a kubeconfig's current context names; SettingsError where it cannot be used."""
-    try:
-        import kubernetes  # noqa: PLC0415  an extra that only fleets under Kubernetes install
-    except ImportError as error:
-        raise SettingsError(
-            "scheduler is kubernetes: install its client, pip install 'fleet-runner[kubernetes]'"
-        ) from (error)
-    if kubeconfig.is_file() and kubeconfig.stat().st_mode & 0o077:
-        raise SettingsError(f"kubeconfig {kubeconfig} can be read by others than its owner; chmod 600 it")
-    chosen = kubernetes.client.Configuration()
-    load: Callable[..., None] = kubernetes.config.load_kube_config
-    try:
-        load(str(kubeconfig), client_configuration=chosen, persist_config=False)
-    except Exception as error:
-        why = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise SettingsError(f"kubeconfig {kubeconfig} cannot be used: {show(why)}") from error
-    chosen.retries = False
-    return Kubernetes(kubernetes.client.CoreV1Api(kubernetes.client.ApiClient(chosen)))
+    kubeconfig = Kubeconfig(file)
+    chosen = kubeconfig.read()
+    import kubernetes  # noqa: PLC0415  what reads a kubeconfig has it
+
+    return Kubernetes(kubernetes.client.CoreV1Api(kubernetes.client.ApiClient(chosen)), kubeconfig)
 
 
 class Kubernetes:
     """One cluster, by the rights of one kubeconfig."""
 
-    def __init__(self, api: Any) -> None:
+    def __init__(self, api: Any, kubeconfig: Kubeconfig | None = None) -> None:
         self.api = api
+        self._kubeconfig = kubeconfig
 
     def drain(self, node: str, reason: str, by: By, *, dry: bool = False) -> SchedulerOutcome:
         """Taint and cordon a node; its pods stay, and new ones do not come."""
@@ -112,14 +108,20 @@ class Kubernetes:
         raise SchedulerError(f"Kubernetes: node {node} is written by others all the time; it is tried again")
 
     def evict(self, node: str, seconds: float, *, devices: bool = False, dry: bool = False) -> SchedulerOutcome:
-        """Have the pods on a node evicted, and wait until they are gone, or the time is over: say which stay."""
-        until = time.monotonic() + seconds
-        pods = self.read(node)["pods"]
+        """Have the pods on a node evicted, and wait until they are gone, or the time is over: say which stay.
+
+        Those that hear of it from their kubelet have their own grace period, too: a job may write its checkpoint.
+        """
+        begun, said = time.monotonic(), self.read(node)
+        pods = said["pods"]
         found = kubernetes_node.standing(pods, devices=devices)
         if dry or not found:
             return SchedulerOutcome(changed=bool(found), told=f"{len(found)} pods to evict")
         version, left, kept = self._eviction(), found, dict[str, str]()
         hurried = kubernetes_node.hurried(pods)
+        asked = {pod for pod, ending in found.items() if not ending} - hurried
+        grace = kubernetes_node.grace(pods, asked) if said["ready"] == "True" else 0
+        until = begun + max(seconds, min(grace, MOST_GRACE))
         while left:
             kept = self._kept([pod for pod, ending in left.items() if not ending], version, hurried)
             left = kubernetes_node.standing(self.read(node)["pods"], devices=devices)
@@ -240,6 +242,7 @@ class Kubernetes:
         """Return the status and the JSON of an answer; SchedulerError for a no that is not expected, and for none."""
         from kubernetes.client import ApiException  # noqa: PLC0415  whoever has a client has this
 
+        self._renew()
         try:
             answer = call(**asked, _preload_content=False, _request_timeout=PATIENCE)
             text = answer.read(BODY_BYTES + 1)
@@ -248,7 +251,11 @@ class Kubernetes:
             status = error.status or 0
             if status in expected:
                 return status, {}
-            raise SchedulerError(f"Kubernetes refused {what}: {_no(status, error.body)}") from None
+            if status == HTTPStatus.UNAUTHORIZED and self._kubeconfig is not None:
+                self._kubeconfig.forget()
+            no = SchedulerError(f"Kubernetes refused {what}: {_no(status, error.body)}")
+            no.seconds = _rest(error.headers) if status in RESTS else 0.0
+            raise no from None
         except Exception as error:  # noqa: BLE001  urllib3's, and those of the client's own checks
             why = show(f"{type(error).__name__}: {error}")
             raise SchedulerError(f"Kubernetes does not answer about {what}: {why}; is the API server up?") from None
@@ -258,6 +265,25 @@ class Kubernetes:
             return HTTPStatus.OK, json_object(text.decode(errors="replace"), f"what the API server says of {what}")
         except EvidenceError as error:
             raise SchedulerError(f"Kubernetes: {error}") from error
+
+    def _renew(self) -> None:
+        """Go on with what the kubeconfig says now, if it has changed: all that uses the client goes on with it."""
+        if self._kubeconfig is None or self._kubeconfig.is_read:
+            return
+        from kubernetes.client.rest import RESTClientObject  # noqa: PLC0415  as above
+
+        try:
+            chosen = self._kubeconfig.read()
+        except SettingsError as error:
+            raise SchedulerError(str(error)) from error
+        client = self.api.api_client
+        client.configuration, client.rest_client = chosen, RESTClientObject(chosen)
+
+
+def _rest(headers: Mapping[str, str] | None) -> float:
+    """Return for how many seconds an API server asks to be left alone, 0 where it does not."""
+    text = (headers or {}).get("Retry-After") or ""
+    return float(text) if text.isascii() and text.isdigit() else 0.0
 
 
 def _said(node: str, raw: Mapping[str, Any], pods: list[dict[str, Any]]) -> tuple[dict[str, Any], Seen]:

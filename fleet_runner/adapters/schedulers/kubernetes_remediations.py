@@ -32,12 +32,16 @@ WHYS = OF_NODES | {
 
 
 class Remediations:
-    """The NodeRemediations of one namespace of a cluster; `nodes` is the cluster whose nodes they are about."""
+    """The NodeRemediations of one namespace of a cluster; `nodes` is the cluster whose nodes they are about.
 
-    def __init__(self, cluster: Kubernetes, nodes: Kubernetes, namespace: str) -> None:
+    `name` is what the settings call that one, "" where it has no name.
+    """
+
+    def __init__(self, cluster: Kubernetes, nodes: Kubernetes, namespace: str, name: str = "") -> None:
         import kubernetes  # noqa: PLC0415  whoever has a cluster has the client
 
         self._cluster, self._nodes, self.namespace = cluster, nodes, namespace
+        self.place = f"{name}:{namespace}" if name else namespace
         self._api: Any = kubernetes.client.CustomObjectsApi(cluster.api.api_client)
 
     def listed(self) -> Iterator[dict[str, Any]]:

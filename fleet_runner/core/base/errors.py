@@ -79,7 +79,12 @@ class JoinError(FleetError):
 
 
 class SchedulerError(FleetError):
-    """A scheduler cannot be asked, does not know a node, or did not do what it was asked."""
+    """A scheduler cannot be asked, does not know a node, or did not do what it was asked.
+
+    `seconds` is how long it asks to be left alone, having too much to do.
+    """
+
+    seconds: float = 0.0
 
 
 class ConflictError(StoreError):

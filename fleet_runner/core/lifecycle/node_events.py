@@ -12,13 +12,16 @@ from typing import NamedTuple
 
 from fleet_runner.core.base.plural import counted
 from fleet_runner.core.checks.verdicts import Finding, Verdict
-from fleet_runner.core.lifecycle.node_conditions import LOOKED_AT, OUT, camel, meaning
-from fleet_runner.core.lifecycle.runs import Entry, Node, Stored, Ticket
+from fleet_runner.core.lifecycle.node_conditions import LOOKED_AT, OUT, camel, meaning, utc
+from fleet_runner.core.lifecycle.runs import RUNNER, Entry, Node, Stored, Ticket
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition
 
 WINDOW = 1800.0
 """Seconds for which something is worth an Event. Shorter than the hour that an API server keeps Events by default
 (`--event-ttl`): what was told is still there to be found, or is too old to be told again."""
+
+NOTICE = 900.0
+"""Seconds before work is ended at a drain's deadline from which on that is told: jobs may write a checkpoint."""
 
 NOTE = 1000
 """Characters of a note at most; the API server takes 1,024 bytes, and these are ASCII."""
@@ -80,6 +83,21 @@ def _pending(node: Node) -> Iterable[NodeEvent]:
         yield NodeEvent(
             node.name, f"pending {remedy}", int(held.since), held.since, WARNING, "RemedyPending", "Drain", note
         )
+
+
+def work_ends(node: Node, deadline: float | None) -> tuple[NodeEvent, ...]:
+    """Return the word that a node's work is to be ended: its remedy waits that many seconds, None: for ever."""
+    held = node.conditions.get(Condition.PENDING)
+    if held is None or held.by != RUNNER or deadline is None:
+        return ()
+    remedy, ends = held.detail or "a remedy", held.since + deadline
+    note = _note(
+        f"From {utc(ends)} on {remedy} waits for work no longer: its pods are evicted then, with their grace period,"
+        " but for those that are never to be interrupted. Write checkpoints before."
+    )
+    at = max(held.since, ends - NOTICE)
+    about = f"work ends {remedy}"
+    return (NodeEvent(node.name, about, int(held.since), at, WARNING, "WorkEndsSoon", "Drain", note),)
 
 
 def _newly_found(

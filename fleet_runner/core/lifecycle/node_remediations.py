@@ -56,7 +56,7 @@ class Asked:
     `wrong` says why it cannot be followed at all, `over` is whether its node is well or its asker waits no more.
     """
 
-    namespace: str
+    place: str
     name: str
     uid: str
     version: str
@@ -71,9 +71,14 @@ class Asked:
     status: Mapping[str, Any]
 
     @property
+    def namespace(self) -> str:
+        """The namespace that it is in."""
+        return self.place.rpartition(":")[2]
+
+    @property
     def by(self) -> str:
         """Under which name the history knows who asks; one that is made anew under the same name is another one."""
-        return f"{prefix(self.namespace)}{self.name} ({self.uid[:8]})"
+        return f"{prefix(self.place)}{self.name} ({self.uid[:8]})"
 
     @property
     def was_left(self) -> bool:
@@ -120,13 +125,13 @@ class Known:
     scheduler: Stored | None = None
 
 
-def prefix(namespace: str) -> str:
-    """Return what the names of those who ask in a namespace begin with."""
-    return f"{BY_CLUSTER}{namespace}/"
+def prefix(place: str) -> str:
+    """Return what the names of those who ask in a namespace begin with (CLUSTER:NAMESPACE, if it has a name)."""
+    return f"{BY_CLUSTER}{place}/"
 
 
-def read(raw: Mapping[str, Any], namespace: str) -> Asked | None:
-    """Return what an object asks for; None for what no API server would keep."""
+def read(raw: Mapping[str, Any], place: str) -> Asked | None:
+    """Return what an object asks for in a namespace, as above; None for what no API server would keep."""
     meta, spec = _mapping(raw.get("metadata")), _mapping(raw.get("spec"))
     name, uid, notes = meta.get("name"), meta.get("uid"), _mapping(meta.get("annotations"))
     if not isinstance(name, str) or _NAME.fullmatch(name) is None or not isinstance(uid, str) or not uid:
@@ -145,7 +150,7 @@ def read(raw: Mapping[str, Any], namespace: str) -> Asked | None:
     if given and (not isinstance(given, str) or _NAME.fullmatch(given) is None):
         wrong = f"'{_line(str(given))[:60]}' is no name of a node."
     return Asked(
-        namespace,
+        place,
         name,
         printable(uid),
         str(meta.get("resourceVersion") or ""),

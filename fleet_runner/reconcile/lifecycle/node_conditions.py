@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from threading import Event, Thread
+from pathlib import Path
+from threading import Event
 from typing import Any
 
 import structlog
@@ -18,22 +19,20 @@ from fleet_runner.adapters.schedulers import kubernetes, kubernetes_status
 from fleet_runner.adapters.schedulers.kubernetes import Kubernetes
 from fleet_runner.adapters.schedulers.kubernetes_events import KubernetesEvents
 from fleet_runner.adapters.store import Store
-from fleet_runner.core.base.errors import SchedulerError, SettingsError
+from fleet_runner.core.faults.rules.rules import AtDeadline
 from fleet_runner.core.faults.signals import kubernetes as kubernetes_signals
-from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle import node_conditions
+from fleet_runner.core.lifecycle.clusters import Names
 from fleet_runner.core.lifecycle.node_conditions import Wanted
 from fleet_runner.core.lifecycle.node_lifecycle import is_ours, left_to_us, lifecycle, lifecycle_is_told
 from fleet_runner.core.lifecycle.runs import Node, Ticket
-from fleet_runner.core.tickets.trackers.backoff import pause
 from fleet_runner.reconcile.faults.policy import Policy
-from fleet_runner.reconcile.lifecycle import node_health
+from fleet_runner.reconcile.lifecycle import cluster_loops, node_health
+from fleet_runner.reconcile.lifecycle.cluster_loops import ClusterLoop
 from fleet_runner.reconcile.lifecycle.node_events import EventsTeller
 from fleet_runner.reconcile.lifecycle.node_health import Conditions
 from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.reconcile.loop.store_ownership import Outward
-from fleet_runner.reconcile.loop.survive import errors_logged
-from fleet_runner.settings import Settings
 
 log = structlog.get_logger()
 
@@ -42,10 +41,6 @@ PULSE = 15.0
 
 LOOK = 600.0
 """Seconds after which what the nodes say is read again, though nothing has changed here."""
-
-GRACE = 5.0
-"""Seconds that a request under way is given at the end."""
-
 
 LEFT = "left"
 """Where it is noted of a node, until the next look, why its conditions in Kubernetes' own words are left."""
@@ -59,7 +54,7 @@ class ConditionsTeller:
 
     store: Store
     cluster: Kubernetes
-    theirs: Callable[[], Mapping[str, str]] = dict
+    theirs: Callable[[], Names] = Names
     may: Callable[[str], bool] = lambda _: True
     go_on: Callable[[], bool] = lambda: True
     events: EventsTeller | None = None
@@ -102,7 +97,7 @@ class ConditionsTeller:
         if self.health is None:
             return
         theirs = self.theirs()
-        found = {name: self._there.get(theirs.get(name, name)) for name in self._wanted}
+        found = {name: self._there.get(theirs.of(name)) for name in self._wanted}
         self.health(
             {
                 name: [each for each in there["conditions"] if not _is_said(each)]
@@ -137,9 +132,9 @@ class ConditionsTeller:
         """Take away what was said of nodes of which nothing may be told any more; return of how many."""
         theirs, taken = self.theirs(), 0
         for name in self._wanted:
-            current = self._there.get(theirs.get(name, name))
+            current = self._there.get(theirs.of(name))
             if current is not None and not self.may(name) and _is_told(current):
-                self._wipe(theirs.get(name, name))
+                self._wipe(theirs.of(name))
                 current["labels"] = {key: value for key, value in current["labels"].items() if key not in OURS}
                 current["conditions"] = [each for each in current["conditions"] if not _is_said(each)]
                 taken += 1
@@ -159,7 +154,7 @@ class ConditionsTeller:
         """Yield each node that says something else than it should: its name, its name there, what it is to say."""
         theirs = self.theirs()
         for name, want in sorted(self._wanted.items()):
-            there = theirs.get(name, name)
+            there = theirs.of(name)
             known = there in self._there and name not in self._left and self.may(name)
             if known and not _says(self._there[there], want):
                 yield name, there, want
@@ -177,7 +172,8 @@ class ConditionsTeller:
     def _recall(self) -> None:
         """Make anew what nodes are to say whose row, results or tickets have changed since the last visit."""
         with self.store.one_moment():
-            rows = {node.name: node for node in self.store.nodes()}
+            theirs = self.theirs()
+            rows = {node.name: node for node in self.store.nodes() if theirs.of(node.name)}
             top = self.store.tops().results
             tickets = self.store.tickets()
             kept = frozenset((ticket.id, name) for ticket in tickets for name in ticket.nodes)
@@ -218,41 +214,39 @@ def _lives(current: Mapping[str, Any], want: Wanted) -> bool:
     return LEFT in current or lifecycle_is_told(current["conditions"], want.lifecycle)
 
 
-def opened(settings: Settings) -> Kubernetes:
-    """Return the cluster of the settings; SettingsError where there is none."""
-    if settings.scheduler != "kubernetes" or settings.kubeconfig is None:
-        raise SettingsError("scheduler is not kubernetes, or kubeconfig is not set; nodes of no cluster can be told")
-    return kubernetes.opened(settings.kubeconfig)
-
-
-def theirs(fleet: Fleet | None) -> dict[str, str]:
-    """Return what the cluster calls our nodes where that differs; "" for those that it does not know."""
-    devices = fleet.devices.values() if fleet is not None else ()
-    return {each.name: str(each.context["scheduler_node"]) for each in devices if "scheduler_node" in each.context}
-
-
 @contextmanager
 def telling(world: TickContext) -> Iterator[None]:
-    """Keep the nodes of the cluster true for as long as it is open; only the runner that decides does so."""
-    stop = Event()
-    may = Outward(world)
-    cluster = opened(world.settings)
-    given = ConditionsTeller(
+    """Keep the nodes of each cluster true for as long as it is open; only the runner that decides does so."""
+    files = cluster_loops.checked(cluster_loops.kubeconfigs(world.settings))
+    loops = [
+        ClusterLoop(name, PULSE, "Kubernetes was not told of its nodes", partial(_begun, world, name, file))
+        for name, file in files.items()
+    ]
+    with cluster_loops.running(loops):
+        yield
+
+
+def _begun(world: TickContext, name: str, file: Path, stop: Event) -> Callable[[], object]:
+    """Return what looks after one cluster once."""
+    may, cluster, policy = Outward(world), kubernetes.opened(file), Policy()
+    teller = ConditionsTeller(
         world.store,
         cluster,
-        lambda: theirs(world.fleet),
+        partial(cluster_loops.theirs, world, name),
         may,
         lambda: world.decides() and not stop.is_set(),
-        EventsTeller(world.store, KubernetesEvents(cluster)),
-        partial(_heard, world, Policy()),
+        EventsTeller(world.store, KubernetesEvents(cluster), partial(_deadline, world, policy)),
+        partial(_heard, world, policy),
     )
-    thread = Thread(target=_tell, args=(world, given, may, stop), name="kubernetes", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join(GRACE)
+    return lambda: teller.visit() if world.fleet is not None and world.decides() and may.anything() else 0
+
+
+def _deadline(world: TickContext, policy: Policy) -> float | None:
+    """Return for how many seconds a remedy waits for work, None where the policy does not end work for one."""
+    rules = policy.rules(world.settings)
+    if rules.observe or rules.at_deadline is not AtDeadline.ACT:
+        return None
+    return world.settings.drain_deadline_seconds if rules.deadline is None else rules.deadline
 
 
 def _heard(world: TickContext, policy: Policy, found: Conditions) -> None:
@@ -260,19 +254,3 @@ def _heard(world: TickContext, policy: Policy, found: Conditions) -> None:
     heard = kubernetes_signals.table(world.settings.kubernetes_signals)
     if node_health.hear(world.store, policy.rules(world.settings), found, heard, world.decides):
         wake(world.settings.state_dir, world.store)
-
-
-def _tell(world: TickContext, given: ConditionsTeller, may: Outward, stop: Event) -> None:
-    tries = 0
-    while not stop.is_set():
-        rest = PULSE
-        with errors_logged(stop, "Kubernetes was not told of its nodes"):
-            try:
-                if world.fleet is not None and world.decides() and may.anything():
-                    given.visit()
-                tries = 0
-            except SchedulerError:
-                tries += 1
-                rest = max(PULSE, pause(tries))
-                raise
-        stop.wait(rest)

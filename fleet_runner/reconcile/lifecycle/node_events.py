@@ -1,6 +1,6 @@
 """Events of Kubernetes nodes, told beside their conditions: what is due, how fast, and that it was told."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import structlog
@@ -9,6 +9,7 @@ from fleet_runner.adapters.schedulers.kubernetes_events import EventsRefusedErro
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import SchedulerError
 from fleet_runner.core.lifecycle import node_events
+from fleet_runner.core.lifecycle.clusters import Names
 from fleet_runner.core.lifecycle.node_events import WINDOW, Allowance, NodeEvent
 from fleet_runner.core.lifecycle.runs import Node, Stored, Ticket
 
@@ -31,10 +32,14 @@ Key = tuple[str, str, int]
 
 @dataclass(slots=True)
 class EventsTeller:
-    """What is due to be told. After a restart it is found again in the store, and found told in the cluster."""
+    """What is due to be told. After a restart it is found again in the store, and found told in the cluster.
+
+    `deadline` gives the seconds for which a remedy waits for work, None where work is never ended for one.
+    """
 
     store: Store
     cluster: KubernetesEvents
+    deadline: Callable[[], float | None] = lambda: None
     allowance: Allowance = field(default_factory=Allowance)
     _due: dict[Key, NodeEvent] = field(default_factory=dict[Key, NodeEvent])
     _told: dict[Key, float] = field(default_factory=dict[Key, float])
@@ -50,7 +55,8 @@ class EventsTeller:
         found = [(each, earlier.get((each.result.check, each.stage))) for each in latest]
         moves = self.store.history(node.name, MOVES, "transition") if node.since > now - WINDOW else ()
         every = node_events.fresh(node_events.events(node, moves, found, tickets), now)
-        for event in every[-MOST:]:
+        ends = node_events.fresh(node_events.work_ends(node, self.deadline()), now)
+        for event in (*every[-MOST:], *ends):
             key = _key(event)
             if key not in self._told:
                 self._due[key] = event
@@ -58,7 +64,7 @@ class EventsTeller:
     def tell(
         self,
         there: Collection[str],
-        theirs: Mapping[str, str],
+        theirs: Names,
         may: Callable[[str], bool],
         go_on: Callable[[], bool],
     ) -> int:
@@ -70,7 +76,7 @@ class EventsTeller:
         now, told = self.store.clock(), 0
         self._forget(now)
         for key, event in sorted(self._due.items(), key=lambda each: (each[0] in self._late, each[1].at, each[0])):
-            name = theirs.get(event.node, event.node)
+            name = theirs.of(event.node)
             if now < self._rests_until or not go_on():
                 break
             if name not in there or not may(event.node) or not self.allowance.take(event.node, now):

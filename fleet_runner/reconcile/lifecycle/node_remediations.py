@@ -9,7 +9,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import Event, Thread
+from functools import partial
+from pathlib import Path
+from threading import Event
 
 import structlog
 
@@ -18,8 +20,9 @@ from fleet_runner.adapters.schedulers import kubernetes
 from fleet_runner.adapters.schedulers.kubernetes_remediations import Remediations
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.access.api import NodeRequest
-from fleet_runner.core.base.errors import SchedulerError
+from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.lifecycle import node_remediations
+from fleet_runner.core.lifecycle.clusters import Names
 from fleet_runner.core.lifecycle.node_conditions import use, utc
 from fleet_runner.core.lifecycle.node_remediations import (
     FORGOTTEN,
@@ -34,10 +37,9 @@ from fleet_runner.core.lifecycle.node_remediations import (
 )
 from fleet_runner.core.lifecycle.runs import Entry, Intent, Node, Ticket
 from fleet_runner.core.lifecycle.states import ENDED, Condition
-from fleet_runner.core.tickets.trackers.backoff import pause
-from fleet_runner.reconcile.lifecycle.node_conditions import opened, theirs
+from fleet_runner.reconcile.lifecycle import cluster_loops
+from fleet_runner.reconcile.lifecycle.cluster_loops import ClusterLoop
 from fleet_runner.reconcile.loop.context import TickContext
-from fleet_runner.reconcile.loop.survive import errors_logged
 
 log = structlog.get_logger()
 
@@ -50,9 +52,6 @@ CALLS = 200
 AGAIN = 600.0
 """Seconds after which one is looked at again whose node could not be found."""
 
-GRACE = 5.0
-"""Seconds that a request under way is given at the end."""
-
 WITHDRAWN = "Withdrawn: its NodeRemediation is deleted, or its asker waits no more."
 
 
@@ -62,7 +61,7 @@ class RemediationTaker:
 
     store: Store
     cluster: Remediations
-    theirs: Callable[[], Mapping[str, str]] = dict
+    theirs: Callable[[], Names] = Names
     wake: Callable[[], object] = lambda: None
     go_on: Callable[[], bool] = lambda: True
     _later: dict[str, tuple[float, Progress]] = field(default_factory=dict[str, tuple[float, Progress]])
@@ -75,7 +74,7 @@ class RemediationTaker:
         Raises:
             SchedulerError: the API server did not answer, or refused; nothing is withdrawn by that.
         """
-        found = [node_remediations.read(raw, self.cluster.namespace) for raw in self.cluster.listed()]
+        found = [node_remediations.read(raw, self.cluster.place) for raw in self.cluster.listed()]
         every = sorted((each for each in found if each is not None), key=lambda each: (each.made, each.uid))
         now, self._calls = self.store.clock(), 0
         self._later = {each.uid: self._later[each.uid] for each in every if each.uid in self._later}
@@ -127,7 +126,7 @@ class RemediationTaker:
         """Return what we call each node of the cluster; retired ones only where no other one has its name."""
         names, found = self.theirs(), dict[str, list[str]]()
         for name in sorted(rows, key=lambda each: rows[each].state in ENDED):
-            mine = found.setdefault(names.get(name, name), [])
+            mine = found.setdefault(names.of(name), [])
             if rows[name].state not in ENDED or not mine:
                 mine.append(name)
         return found
@@ -187,7 +186,7 @@ class RemediationTaker:
     def _withdraw(self, every: Sequence[Asked], rows: Mapping[str, Node], requests: dict[str, NodeRequest]) -> None:
         """Take back what is asked no more, as far as it has not begun."""
         asking = {each.by for each in every if not each.over}
-        prefix = node_remediations.prefix(self.cluster.namespace)
+        prefix = node_remediations.prefix(self.cluster.place)
         waiting = {each.by: each for each in self.store.unanswered(prefix) if each.by not in asking}
         held = (row.conditions.get(Condition.PENDING) for row in rows.values())
         pending = {each.by for each in held if each is not None and each.by.startswith(prefix)} - asking
@@ -209,39 +208,32 @@ class RemediationTaker:
 
 @contextmanager
 def taking(world: TickContext) -> Iterator[None]:
-    """Take what the cluster asks for for as long as it is open; only the runner that decides does so."""
-    stop = Event()
+    """Take what each cluster asks for for as long as it is open; only the runner that decides does so."""
     settings = world.settings
-    nodes = opened(settings)
-    file = settings.kubernetes_remediations_kubeconfig
-    cluster = kubernetes.opened(file) if file is not None else nodes
+    if settings.kubernetes_remediations_kubeconfig is not None and settings.kubernetes_clusters:
+        raise SettingsError(
+            "kubernetes_remediations_kubeconfig cannot be used with kubernetes_clusters: nobody knows about which"
+            " cluster's nodes its requests are; have them made in each cluster, and unset it"
+        )
+    files = cluster_loops.checked(cluster_loops.kubeconfigs(settings))
+    loops = [
+        ClusterLoop(name, PULSE, "NodeRemediations were not read", partial(_begun, world, name, file))
+        for name, file in files.items()
+    ]
+    with cluster_loops.running(loops):
+        yield
+
+
+def _begun(world: TickContext, name: str, file: Path, stop: Event) -> Callable[[], object]:
+    """Return what takes and answers those of one cluster once."""
+    settings, nodes = world.settings, kubernetes.opened(file)
+    other = settings.kubernetes_remediations_kubeconfig
+    cluster = kubernetes.opened(other) if other is not None else nodes
     taker = RemediationTaker(
         world.store,
-        Remediations(cluster, nodes, settings.kubernetes_remediations),
-        lambda: theirs(world.fleet),
+        Remediations(cluster, nodes, settings.kubernetes_remediations, name),
+        partial(cluster_loops.theirs, world, name),
         lambda: wake(settings.state_dir, world.store),
         lambda: world.decides() and not stop.is_set(),
     )
-    thread = Thread(target=_take, args=(world, taker, stop), name="remediations", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join(GRACE)
-
-
-def _take(world: TickContext, taker: RemediationTaker, stop: Event) -> None:
-    tries = 0
-    while not stop.is_set():
-        rest = PULSE
-        with errors_logged(stop, "NodeRemediations were not read"):
-            try:
-                if world.fleet is not None and world.decides() and world.unaccepted == "":
-                    taker.visit()
-                tries = 0
-            except SchedulerError:
-                tries += 1
-                rest = max(PULSE, pause(tries))
-                raise
-        stop.wait(rest)
+    return lambda: taker.visit() if world.fleet is not None and world.decides() and world.unaccepted == "" else 0

@@ -261,6 +261,15 @@ def test_a_wrong_name_and_a_wrong_token_are_told(server: kube.ApiServer, cluster
     assert "wrong-token" not in str(error.value)
 
 
+def test_a_token_that_expired_and_was_replaced_is_used_without_a_restart(server: kube.ApiServer, node: str) -> None:
+    file = server.kubeconfig("expired-token")
+    opened = kubernetes.opened(file)
+    with pytest.raises(SchedulerError, match="HTTP 401"):
+        opened.read(node)
+    file.write_text(file.read_text(encoding="utf-8").replace("expired-token", kube.DRAINER), encoding="utf-8")
+    assert opened.read(node)["name"] == node
+
+
 def test_the_playbooks_drain_and_give_back(server: kube.ApiServer, node: str, tmp_path: Path) -> None:
     """As a person does it by hand; the pods' budgets and the rest are the adapter's."""
     shared = {"active_job_dir": str(tmp_path / "jobs"), "drain_checks": ["time_sync"]}

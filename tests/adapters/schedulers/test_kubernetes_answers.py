@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -247,3 +248,38 @@ def test_pods_that_cannot_be_asked_for_leave_a_drained_node_drained(
     server.says["GET", "/api/v1/"] = (200, b'{"resources": []}')
     monkeypatch.setattr(kubernetes, "ROUND", 0.0)
     assert f"; kept: ml/slow: {kubernetes.LATER}" in opened().drain("gpu-1", "Xid 79", By.RUNNER).told
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("True", 900, {}, 480.0),
+        ("True", 200, {}, 200.0),
+        ("True", None, {}, 120.0),
+        ("Unknown", 900, {}, 120.0),
+        ("True", 900, {"fleet-runner.dev/interruption": "at-once"}, 120.0),
+    ],
+)
+def test_an_eviction_waits_for_as_long_as_a_pod_may_take_to_end(
+    server: Server,
+    opened: Callable[[], kubernetes.Kubernetes],
+    monkeypatch: pytest.MonkeyPatch,
+    case: tuple[str, int | None, dict[str, str], float],
+) -> None:
+    """A job writes its checkpoint then; where no kubelet tells it, or it wants no time, it is not waited for."""
+    ready, grace, labels, waited = case
+    meta = {"name": "train", "namespace": "ml", "labels": labels}
+    pods = [{"metadata": meta, "spec": {"terminationGracePeriodSeconds": grace}}]
+    node = NODE | {"status": {"conditions": [{"type": "Ready", "status": ready}]}}
+    server.says |= {
+        ("GET", "/api/v1/nodes/gpu-1"): (200, json.dumps(node).encode()),
+        ("GET", "/api/v1/pods"): (200, json.dumps({"items": pods}).encode()),
+        ("GET", "/api/v1/"): (200, b'{"resources": []}'),
+        ("POST", "/api/v1/namespaces/ml/pods/train/eviction"): (201, b"{}"),
+    }
+    slept: list[float] = []
+    moved = SimpleNamespace(monotonic=lambda: sum(slept), sleep=lambda seconds: slept.append(seconds * 10))
+    monkeypatch.setattr(kubernetes, "time", moved)
+    told = opened().evict("gpu-1", 120.0).told
+    assert told == "1 pods were to end; not ended yet: ml/train"
+    assert sum(slept) == waited

@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
+from fleet_runner.cli.setup.doctor import machine
+from fleet_runner.cli.setup.doctor.finding import Site
+from fleet_runner.settings import Settings
 from tests import kube
 from tests import slurm as real
 from tests.adapters import vault_server
@@ -158,3 +161,30 @@ def test_a_bmc_of_ipmi_needs_ipmitool_here(fleet: Fleet, monkeypatch: pytest.Mon
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     grade, said = fleet.told("reach", "--reach")
     assert (grade, said.endswith("which is not installed → apt install ipmitool")) == ("wrong", True)
+
+
+def test_each_cluster_is_asked_and_a_node_of_an_unknown_one_is_named(tmp_path: Path) -> None:
+    """Two clusters: one answers for a node, the other one has no kubeconfig; another node names a third one."""
+    with Server() as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        node = {**NODE, "metadata": {"name": "gpu-01", "resourceVersion": "1"}}
+        server.says = {
+            ("GET", "/api/v1/nodes/gpu-01"): (200, json.dumps(node).encode()),
+            ("GET", "/api/v1/pods"): (200, b'{"items": []}'),
+        }
+        clusters = {"east": kubeconfig(tmp_path, server.server_address[1]), "west": tmp_path / "gone"}
+        settings = Settings(scheduler="kubernetes", kubernetes_clusters=clusters)
+        hosts = {
+            "gpu-01": {"kubernetes_cluster": "east"},
+            "gpu-02": {"kubernetes_cluster": "west"},
+            "gpu-03": {"kubernetes_cluster": "north"},
+            "gpu-04": {"kubernetes_cluster": "south"},
+            "gpu-05": {"scheduler_node": ""},
+        }
+        found = list(machine.scheduler(Site(settings, hosts=hosts)))
+        server.shutdown()
+    assert [(each.grade.value, each.found) for each in found[:1]] == [
+        ("ok", "kubernetes cluster east answers for gpu-01")
+    ]
+    assert found[1].found.startswith("cluster west: kubeconfig ")
+    assert found[2].found == "gpu-03: kubernetes_cluster is 'north', expected east, west, and 1 more"

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.lifecycle.node_events import (
     NOTE,
+    NOTICE,
     PER_CLUSTER,
     PER_NODE,
+    WARNING,
     WINDOW,
     Allowance,
     NodeEvent,
@@ -19,8 +21,9 @@ from fleet_runner.core.lifecycle.node_events import (
     events,
     fresh,
     object_name,
+    work_ends,
 )
-from fleet_runner.core.lifecycle.runs import Entry, Held, Node, Stored, Ticket
+from fleet_runner.core.lifecycle.runs import RUNNER, Entry, Held, Node, Stored, Ticket
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Condition, Event, Stage, State
 
 NODE = Node("gpu-01", "x", State.PRODUCTION, 0.0, 1)
@@ -70,6 +73,29 @@ def test_a_remedy_that_waits_for_work_is_told_once_for_each_time_it_is_asked_for
     assert told.note == "REBOOT follows once the node's work has ended."
     nameless = replace(NODE, conditions={Condition.PENDING: Held(71.0, "x", "kim")})
     assert events(nameless, (), (), ())[0].note.startswith("a remedy follows")
+
+
+def test_work_that_is_to_be_ended_is_told_a_quarter_of_an_hour_before() -> None:
+    """By the runner, at its deadline; a person's remedy waits for ever, and so does each where the policy asks."""
+    held = Held(1000.0, "gpu-02 has Xid 79", RUNNER, "REBOOT")
+    node = replace(NODE, conditions={Condition.PENDING: held})
+    (told,) = work_ends(node, 7200.0)
+    assert (told.at, told.occurrence, told.reason, told.type) == (
+        1000.0 + 7200.0 - NOTICE,
+        1000,
+        "WorkEndsSoon",
+        WARNING,
+    )
+    assert told.note.startswith("From 1970-01-01T02:16:40Z on REBOOT waits for work no longer: its pods are evicted")
+    assert "gpu-02" not in told.note
+    assert fresh([told], told.at - 1) == ()
+    assert fresh([told], told.at) == (told,)
+    (soon,) = work_ends(node, 60.0)
+    assert soon.at == 1000.0
+    assert work_ends(node, None) == work_ends(NODE, 60.0) == ()
+    assert work_ends(replace(node, conditions={Condition.PENDING: replace(held, by="kim")}), 60.0) == ()
+    (nameless,) = work_ends(replace(node, conditions={Condition.PENDING: replace(held, detail="")}), 60.0)
+    assert "on a remedy waits" in nameless.note
 
 
 def test_what_is_newly_found_is_told_once_for_a_code_with_its_ticket() -> None:

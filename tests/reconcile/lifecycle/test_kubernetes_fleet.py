@@ -13,6 +13,7 @@ from fleet_runner.core.base.errors import SchedulerError
 from fleet_runner.core.checks.verdicts import Remedy
 from fleet_runner.core.lifecycle import node_conditions
 from fleet_runner.core.lifecycle.actions import Action, ClearCondition, Decision, Move
+from fleet_runner.core.lifecycle.clusters import Names
 from fleet_runner.core.lifecycle.node_conditions import CONDITIONS, LABELS
 from fleet_runner.core.lifecycle.node_lifecycle import LIFECYCLE, lifecycle
 from fleet_runner.core.lifecycle.pending import HOLDS, pend
@@ -168,6 +169,25 @@ def test_a_thousand_nodes_that_do_not_change_cost_their_listing(server: kube.Api
     again, other = started(server, world)
     assert again.visit() == 0
     assert len(other.asked) == PAGES
+    teller.clear()
+
+
+def test_one_of_several_clusters_is_asked_about_its_own_nodes_alone(
+    server: kube.ApiServer, world: TickContext
+) -> None:
+    """Half of the nodes are another cluster's, though this one has nodes of their names."""
+    teller, cluster = started(server, world)
+    others = {node.name: "" for node in world.store.nodes()[::2]}
+    teller.theirs = lambda: Names(others)
+    assert teller.visit() == NODES - len(others) == NODES / 2
+    assert len(cluster.asked) == PAGES + NODES
+    cluster.asked.clear()
+    for _ in range(int(HOUR / PULSE)):
+        wait(world, PULSE)
+        assert teller.visit() == 0
+    assert len(cluster.asked) == PAGES * HOUR / LOOK
+    there = nodes(server)
+    assert {name for name in there if said(there[name]) != ({}, {})} == {*there} - others.keys()
     teller.clear()
 
 

@@ -15,10 +15,12 @@ from fleet_runner.adapters.schedulers.kubernetes import Kubernetes
 from fleet_runner.core.base.errors import SchedulerError, SettingsError
 from fleet_runner.core.budgets.modes import Mode, Scope, Setting
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.lifecycle.clusters import Names
+from fleet_runner.core.lifecycle.clusters import names as names_there
 from fleet_runner.core.lifecycle.node_conditions import CONDITIONS, LABELS, STATE
 from fleet_runner.core.lifecycle.spool import Judged
 from fleet_runner.core.lifecycle.states import Stage
-from fleet_runner.reconcile.lifecycle import node_conditions
+from fleet_runner.reconcile.lifecycle import cluster_loops, node_conditions
 from fleet_runner.reconcile.lifecycle.node_conditions import LOOK, ConditionsTeller
 from fleet_runner.reconcile.loop.context import TickContext
 from tests import kube
@@ -162,11 +164,10 @@ def test_a_node_is_known_by_its_name_there_and_one_without_a_name_is_not_told_of
         name: replace(each, context={"scheduler_node": names[name]}) if name in names else each
         for name, each in fleet.devices.items()
     }
-    teller.theirs = lambda: node_conditions.theirs(replace(fleet, devices=devices))
+    teller.theirs = lambda: names_there(replace(fleet, devices=devices), "", [""])
     assert teller.visit() == 1
     assert said(server, "elsewhere")[0][STATE] == "registered"
     assert said(server, "gpu-02") == said(server, "gpu-01") == ({}, {})
-    assert node_conditions.theirs(None) == {}
 
 
 def test_a_node_of_which_nothing_may_be_told_is_not(server: kube.ApiServer, teller: ConditionsTeller) -> None:
@@ -193,7 +194,7 @@ def test_nothing_more_is_told_once_another_runner_decides(server: kube.ApiServer
 
 def test_a_node_that_the_cluster_refuses_keeps_nobody_back(server: kube.ApiServer, teller: ConditionsTeller) -> None:
     server.add_node("aaa-gone")
-    teller.theirs = lambda: {"gpu-01": "aaa-gone"}
+    teller.theirs = lambda: Names({"gpu-01": "aaa-gone"})
     teller.look()
     server.ask("DELETE", "/api/v1/nodes/aaa-gone")
     teller._looked = teller.store.clock()
@@ -261,7 +262,7 @@ def test_serve_tells_beside_the_work_and_only_where_it_decides(
 
 def test_a_cluster_that_the_settings_do_not_name_is_told_nothing(world: TickContext) -> None:
     with pytest.raises(SettingsError, match="scheduler is not kubernetes, or kubeconfig is not set"):
-        node_conditions.opened(world.settings)
+        cluster_loops.kubeconfigs(world.settings)
 
 
 def test_a_person_sees_what_is_to_be_said_and_takes_it_off(

@@ -1,17 +1,25 @@
 """What is due to be told of nodes: told once, over restarts, refusals and silences; by a stand-in of the cluster."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from fleet_runner.adapters.files.policy import stamp
 from fleet_runner.adapters.schedulers.kubernetes_events import EventsRefusedError
 from fleet_runner.core.base.errors import SchedulerError
 from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.faults.rules.rules import AtDeadline, Rules
 from fleet_runner.core.lifecycle.actions import Decision, Move
-from fleet_runner.core.lifecycle.node_events import WINDOW, Allowance, NodeEvent, Rate
+from fleet_runner.core.lifecycle.clusters import Names
+from fleet_runner.core.lifecycle.node_events import NOTICE, WINDOW, Allowance, NodeEvent, Rate
+from fleet_runner.core.lifecycle.pending import pend
+from fleet_runner.core.lifecycle.runs import RUNNER, Held
 from fleet_runner.core.lifecycle.spool import Judged
 from fleet_runner.core.lifecycle.states import TRANSITIONS, Event, Stage, State
+from fleet_runner.reconcile.faults.policy import Policy
+from fleet_runner.reconcile.lifecycle import node_conditions
 from fleet_runner.reconcile.lifecycle.node_events import PAUSE, REST, EventsTeller
 from fleet_runner.reconcile.loop.context import TickContext
 from tests.reconcile.scripted import a_fleet
@@ -69,7 +77,7 @@ def visit(world: TickContext, given: EventsTeller, **more: Any) -> int:
     """Gather both nodes and tell, as each visit does."""
     for node in world.store.nodes():
         given.gather(node, world.store.latest_results(node.name), world.store.tickets(node=node.name))
-    asked: dict[str, Any] = {"there": THERE, "theirs": {}, "may": lambda _: True, "go_on": lambda: True} | more
+    asked: dict[str, Any] = {"there": THERE, "theirs": Names(), "may": lambda _: True, "go_on": lambda: True} | more
     return given.tell(*asked.values())
 
 
@@ -102,6 +110,32 @@ def test_what_is_no_news_any_more_is_not_told(
     assert given._due == given._told == {}
 
 
+def test_work_that_is_to_be_ended_is_told_before_that_and_once(
+    world: TickContext, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the policy ends it at the deadline; each look at the draining node brings it up again."""
+    node, now = world.store.node("gpu-01"), world.store.clock()
+    assert node is not None
+    world.store.apply(node, Decision(pend(Remedy.REBOOT, Held(now, "Xid 79", RUNNER)), "", 0.0), now)
+    rules = Rules(at_deadline=AtDeadline.ACT, deadline=7200.0)
+    policy = Policy((stamp(world.settings.policy), rules))
+    given = teller(world, cluster, deadline=lambda: node_conditions._deadline(world, policy))
+    visit(world, given)
+    assert [told.reason for _, told in cluster.told] == ["RemedyPending"]
+    monkeypatch.setattr(world.store, "clock", lambda: now + 7200.0 - NOTICE + 1)
+    assert [
+        visit(world, given),
+        visit(world, given),
+        visit(world, teller(world, cluster, deadline=given.deadline)),
+    ] == [1, 0, 0]
+    assert cluster.told[-1][1].reason == "WorkEndsSoon"
+    for other in (Rules(deadline=7200.0), replace(rules, observe=True)):
+        assert node_conditions._deadline(world, Policy((stamp(world.settings.policy), other))) is None
+    mine = replace(rules, deadline=None)
+    asked = node_conditions._deadline(world, Policy((stamp(world.settings.policy), mine)))
+    assert asked == world.settings.drain_deadline_seconds
+
+
 def test_a_move_is_told_from_the_history(world: TickContext, cluster: Cluster) -> None:
     node = world.store.node("gpu-01")
     assert node is not None
@@ -117,7 +151,7 @@ def test_nodes_of_nobody_here_and_of_which_nothing_may_be_told_wait(world: TickC
     found(world, "gpu-02")
     given = teller(world, cluster)
     assert visit(world, given, go_on=lambda: False) == 0
-    assert visit(world, given, may=lambda name: name == "gpu-02", theirs={"gpu-02": "k-2"}) == 0
+    assert visit(world, given, may=lambda name: name == "gpu-02", theirs=Names({"gpu-02": "k-2"})) == 0
     assert visit(world, given, may=lambda name: name == "gpu-02") == 1
     assert visit(world, given) == 1
     assert [there for there, _ in cluster.told] == ["gpu-02", "gpu-01"]

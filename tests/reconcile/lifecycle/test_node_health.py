@@ -12,6 +12,7 @@ from fleet_runner.core.faults.rules.rules import Rules
 from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.faults.signals.kubernetes import PREFIX, table
 from fleet_runner.core.faults.signals.signal import Source
+from fleet_runner.core.lifecycle.clusters import Names
 from fleet_runner.reconcile.faults.policy import Policy
 from fleet_runner.reconcile.lifecycle import node_conditions, node_health
 from fleet_runner.reconcile.lifecycle.node_conditions import LOOK, ConditionsTeller
@@ -101,7 +102,7 @@ def test_serve_hears_them_from_the_list_that_it_reads_anyway(
             node_conditions._heard(world, Policy(), found)
 
         cluster = kubernetes.opened(server.kubeconfig(kube.DRAINER))
-        teller = ConditionsTeller(world.store, cluster, lambda: {"gpu-01": "k-1"}, health=health)
+        teller = ConditionsTeller(world.store, cluster, lambda: Names({"gpu-01": "k-1"}), health=health)
         teller.visit()
         teller.visit()
         assert len(heard) == 1

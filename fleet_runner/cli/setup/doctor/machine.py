@@ -11,7 +11,8 @@ from fleet_runner.adapters import schedulers
 from fleet_runner.adapters.files import known_hosts
 from fleet_runner.cli.boot import readiness
 from fleet_runner.cli.setup.doctor.finding import Finding, Site, ok, some, warning, wrong
-from fleet_runner.core.base.errors import SchedulerError
+from fleet_runner.core.base.errors import EvidenceError, SchedulerError, SettingsError
+from fleet_runner.core.lifecycle import clusters
 
 KEYS = ("id_ed25519", "id_ecdsa", "id_rsa", "id_ed25519_sk", "id_ecdsa_sk")
 """Names that ssh looks for by itself."""
@@ -61,22 +62,42 @@ def clock(_: Site) -> Iterator[Finding]:
 
 
 def scheduler(site: Site) -> Iterator[Finding]:
-    """Ask the scheduler of one node; nothing is drained."""
-    named, found = site.settings.scheduler, schedulers.opened(site.settings)
-    if found is None:
+    """Ask the scheduler, and of several clusters each, of one node; nothing is drained."""
+    named = site.settings.scheduler
+    if named == "none":
         yield ok("scheduler", "none is set (docs/schedulers.md)")
         return
-    node = next(iter(site.hosts), "")
-    if not node:
-        yield warning("scheduler", f"{named} was not asked: the source has no node", "fleet-runner doctor again then")
-        return
-    name = str(site.hosts[node].get("scheduler_node") or node)
+    known = site.settings.kubeconfigs if named == "kubernetes" else {}
+    asked, strange = dict.fromkeys(known or ("",), ""), list[str]()
+    for node, said in site.hosts.items():
+        if said.get(clusters.NODE) == "":
+            continue
+        try:
+            cluster = clusters.cluster_of(said.get(clusters.CLUSTER), known) if known else ""
+        except EvidenceError as error:
+            strange.append(f"{node}: {error}")
+        else:
+            asked[cluster] = asked[cluster] or str(said.get(clusters.NODE) or node)
+    for cluster, node in asked.items():
+        yield _answer(site, cluster, node)
+    if strange:
+        more = f", and {len(strange) - 1} more" if len(strange) > 1 else ""
+        yield wrong("scheduler", f"{strange[0]}{more}", "correct its context: nobody knows whose work it has")
+
+
+def _answer(site: Site, cluster: str, node: str) -> Finding:
+    """Ask the scheduler, or one cluster, of a node; "" where it has none."""
+    named = f"{site.settings.scheduler} cluster {cluster}" if cluster else site.settings.scheduler
     try:
-        found.read(name)
-    except SchedulerError as error:
-        yield wrong("scheduler", str(error), "correct it, or scheduler in fleet.toml (docs/schedulers.md)")
-    else:
-        yield ok("scheduler", f"{named} answers for {name}")
+        found = schedulers.opened(site.settings, cluster)
+        if found is None or not node:
+            todo = "fleet-runner doctor again then"
+            return warning("scheduler", f"{named} was not asked: the source has no node of it", todo)
+        found.read(node)
+    except (SchedulerError, SettingsError) as error:
+        whose = f"cluster {cluster}: " if cluster else ""
+        return wrong("scheduler", f"{whose}{error}", "correct it, or scheduler in fleet.toml (docs/schedulers.md)")
+    return ok("scheduler", f"{named} answers for {node}")
 
 
 def boot(site: Site) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ NAME = "scheduler"
 
 READ = "scheduler_node"
 
-MOST_WHY = 300
+MOST_WHY, MOST_NAME = 300, 63
 
 
 def judge(readings: Readings, expected: Expected) -> Result:
@@ -30,8 +30,10 @@ def judge(readings: Readings, expected: Expected) -> Result:
     del expected
     said = json_object(readings[READ].text, "the scheduler's answer")
     did = str(said.get("did") or "read")
+    cluster = printable(str(said.get("cluster") or ""))[:MOST_NAME]
+    where = f"cluster {cluster}: " if cluster else ""
     if trouble := said.get("trouble"):
-        raise EvidenceError(printable(str(trouble))[:MOST_WHY])
+        raise EvidenceError(f"{where}{printable(str(trouble))[:MOST_WHY]}")
     if not said.get("name"):
         verdict = Verdict.PASS if did == "resume" else Verdict.SKIPPED
         return Result(NAME, verdict, "no scheduler gives it work (its scheduler_node is empty)")
@@ -46,11 +48,12 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "state": seen.state,
         "takes_work": seen.takes_work,
         "work": list(seen.work[: scheduler.SHOWN]),
+        **({"cluster": cluster} if cluster else {}),
         **({SOLE: True} if seen.sole else {}),
         **({OWNER: seen.owner} if seen.owner else {}),
         **({NEVER: list(seen.never[: scheduler.SHOWN])} if seen.never else {}),
     }
-    return Result(NAME, Verdict.PASS, _message(seen), observed=observed)
+    return Result(NAME, Verdict.PASS, f"{where}{_message(seen)}", observed=observed)
 
 
 def _seen(said: dict[str, Any]) -> Seen:

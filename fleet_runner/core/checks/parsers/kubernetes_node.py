@@ -4,7 +4,7 @@ What is kept of either (`kept`) holds no environment, command or volume: those o
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
@@ -30,6 +30,16 @@ NEVER, AT_ONCE, GRACEFUL = "never", "at-once", "graceful"
 
 One that ends already is not `NEVER` any more: somebody ends it, and on a dead node it stays for as long as that is
 off."""
+
+DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
+SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+"""The annotations by which pods say the same to Karpenter and to the cluster autoscaler."""
+
+SYSTEM, CRITICAL = "kube-system", "system-"
+"""The namespace of a cluster's own pods, and how their priority classes begin."""
+
+GRACE, MOST_GRACE = 30, 86_400
+"""Seconds of grace of a pod that says nothing: Kubernetes' own default; and of one that has for ever."""
 
 MIRROR = "kubernetes.io/config.mirror"
 DAEMON = "DaemonSet"
@@ -121,11 +131,24 @@ def hurried(pods: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     return frozenset(str(pod.get("name")) for pod in pods if pod.get("interruption") == AT_ONCE)
 
 
-def interruption(meta: Mapping[str, Any]) -> str:
-    """Return how a pod wants to be treated, "" where it does not say; a word that is none, or two, is `NEVER`."""
+def grace(pods: Sequence[Mapping[str, Any]], names: Collection[str]) -> int:
+    """Return the longest time, in seconds, that some pods, of those that were kept, have to end."""
+    return max((_whole(pod.get("grace")) for pod in pods if pod.get("name") in names), default=0)
+
+
+def interruption(meta: Mapping[str, Any], *, replaceable: bool = False) -> str:
+    """Return how a pod wants to be treated, "" where it does not say; a word that is none, or two, is `NEVER`.
+
+    What it says to fleet-runner itself counts before what it says to those who only want its node; of a replaceable
+    one that does not count at all: it keeps an autoscaler off, and never ends, so its node could not be repaired.
+    """
+    notes = _mapping(meta, "annotations")
     said = {_text(_mapping(meta, part), INTERRUPTION) for part in ("labels", "annotations")} - {""}
-    if not said:
+    if not said and replaceable:
         return ""
+    if not said:
+        kept_from_others = _text(notes, DO_NOT_DISRUPT) not in {"", "false"} or _text(notes, SAFE_TO_EVICT) == "false"
+        return NEVER if kept_from_others else ""
     return said.pop() if len(said) == 1 and said <= {NEVER, AT_ONCE, GRACEFUL} else NEVER
 
 
@@ -151,16 +174,23 @@ def _pod(pod: Mapping[str, Any]) -> dict[str, Any]:
         for part in ("containers", "initContainers")
         for each in objects(spec.get(part) or [], f"spec.{part} of a pod")
     ]
+    devices = bool(spec.get("resourceClaims")) or any(_has_devices(each) for each in containers)
     return {
         "name": f"{_text(meta, 'namespace')}/{_text(meta, 'name')}",
         "phase": _text(status, "phase"),
         "kind": next((_text(each, "kind") for each in owners if each.get("controller") is True), ""),
         "mirror": MIRROR in _mapping(meta, "annotations"),
-        "interruption": interruption(meta),
+        "interruption": interruption(meta, replaceable=not devices and _is_system(meta, spec)),
         "ending": bool(meta.get("deletionTimestamp")),
-        "devices": bool(spec.get("resourceClaims")) or any(_has_devices(each) for each in containers),
+        "grace": _grace(spec.get("terminationGracePeriodSeconds")),
+        "devices": devices,
         "gpus": sum(_whole(_mapping(_mapping(each, "resources"), "limits").get(GPU)) for each in containers),
     }
+
+
+def _is_system(meta: Mapping[str, Any], spec: Mapping[str, Any]) -> bool:
+    """Whether a pod is the cluster's own, which has another one made elsewhere (coredns, the autoscaler itself)."""
+    return _text(meta, "namespace") == SYSTEM or _text(spec, "priorityClassName").startswith(CRITICAL)
 
 
 def _has_devices(container: Mapping[str, Any]) -> bool:
@@ -173,6 +203,12 @@ def _has_devices(container: Mapping[str, Any]) -> bool:
 def _whole(quantity: object) -> int:
     """Return a whole number of devices, 0 for anything else."""
     return int(str(quantity)) if re.fullmatch("[0-9]{1,6}", str(quantity), re.ASCII) else 0
+
+
+def _grace(seconds: object) -> int:
+    if isinstance(seconds, int) and not isinstance(seconds, bool) and seconds >= 0:
+        return min(seconds, MOST_GRACE)
+    return GRACE
 
 
 def _is_some(quantity: object) -> bool:

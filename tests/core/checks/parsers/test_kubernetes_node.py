@@ -209,10 +209,56 @@ def asks(*, label: str = "", annotation: str = "", **more: Any) -> dict[str, Any
         (asks(label="graceful", annotation="graceful"), "graceful"),
         (asks(label="graceful", annotation="at-once"), "never"),
         (asks(label="whenever"), "never"),
+        ({"annotations": {"karpenter.sh/do-not-disrupt": "true"}}, "never"),
+        ({"annotations": {"karpenter.sh/do-not-disrupt": "1h"}}, "never"),
+        ({"annotations": {"karpenter.sh/do-not-disrupt": "false"}}, ""),
+        ({"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}, "never"),
+        ({"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}}, ""),
+        (
+            {
+                "labels": {kubernetes_node.INTERRUPTION: "graceful"},
+                "annotations": {"karpenter.sh/do-not-disrupt": "true"},
+            },
+            "graceful",
+        ),
     ],
 )
 def test_a_pod_says_how_it_wants_to_be_treated_and_an_unclear_word_is_never(meta: dict[str, Any], word: str) -> None:
     assert kubernetes_node.interruption(meta) == word
+
+
+@pytest.mark.parametrize(
+    ("namespace", "priority", "gpus", "own", "word"),
+    [
+        ("kube-system", "", "", "", ""),
+        ("ingress", "system-cluster-critical", "", "", ""),
+        ("ml", "", "", "", "never"),
+        ("ml", "high", "", "", "never"),
+        ("kube-system", "", "8", "", "never"),
+        ("kube-system", "system-node-critical", "", "never", "never"),
+    ],
+)
+def test_a_clusters_own_pods_keep_no_node_from_being_repaired(
+    namespace: str, priority: str, gpus: str, own: str, word: str
+) -> None:
+    """Coredns, or the autoscaler itself, is marked against the autoscaler and never ends; a tenant's work does."""
+    limits = {"nvidia.com/gpu": gpus} if gpus else {}
+    notes = {kubernetes_node.SAFE_TO_EVICT: "false", **({kubernetes_node.INTERRUPTION: own} if own else {})}
+    pod = a_pod("dns", limits, namespace=namespace, annotations=notes, spec={"priorityClassName": priority})
+    (said,) = kubernetes_node.kept(a_node(), [pod])["pods"]
+    assert said["interruption"] == word
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"), [(600, 600), (0, 0), (None, 30), (-1, 30), ("600", 30), (True, 30), (10**9, 86_400)]
+)
+def test_a_pod_has_its_own_time_to_end(said: object, seconds: int) -> None:
+    """Thirty seconds where it does not say; some say a month, by which they mean for ever."""
+    pod = a_pod("batch")
+    pod["spec"]["terminationGracePeriodSeconds"] = said
+    pods = kubernetes_node.kept(a_node(), [pod, a_pod("shop")])["pods"]
+    assert kubernetes_node.grace(pods, {"ml/batch"}) == seconds
+    assert kubernetes_node.grace(pods, ()) == 0
 
 
 def test_a_pod_that_is_never_to_be_interrupted_is_waited_for_and_no_other_is_because_it_may_be() -> None:

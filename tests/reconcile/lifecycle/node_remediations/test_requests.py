@@ -7,6 +7,7 @@ import pytest
 
 from fleet_runner.adapters.schedulers.kubernetes_remediations import MANAGER
 from fleet_runner.core.budgets.modes import Mode, Scope, Setting
+from fleet_runner.core.lifecycle.clusters import Names
 from fleet_runner.core.lifecycle.node_remediations import (
     MACHINE,
     MACHINE_NAMESPACE,
@@ -195,7 +196,7 @@ def test_what_is_no_request_is_refused_by_the_api_server(server: Server, spec: A
 def test_a_name_that_two_of_our_nodes_have_in_the_cluster_is_nobodys(server: Server, world: TickContext) -> None:
     """But a retired one leaves it to its successor."""
     taker, _ = started(server, world)
-    taker.theirs = lambda: {"gpu-03": "gpu-01"}
+    taker.theirs = lambda: Names({"gpu-03": "gpu-01"})
     ask(server, "gpu-01")
     taker.visit()
     assert said(server, "gpu-01")["Accepted"][1:] == ("UnknownNode", "fleet-runner has more than one node gpu-01.")
