@@ -75,6 +75,17 @@ WRONG = (
 )  # fmt: skip
 """What a sweep of switches' ports found, in part in a switch's own words."""
 
+ERRORS: dict[str, object] = {
+    "rates": [
+        ["gpu-00003", "eth2", "rail-2", "Ethernet2", 145.0, 144.0],
+        ["gpu-00001", "eth1", "rail-1", "Ethernet0", 12.0, 360.0],
+    ],
+    "counting": 2,
+    "untold": [["rail-1", "Ethernet4", "rail-spine", "Ethernet0"]],
+    "untelling": 1,
+}
+"""What it says of errors: two links counted any, and of one nobody told."""
+
 
 def told_of_ports(store: Store) -> None:
     """Store a sweep of the rails: cables as designed, ports that are not as the nodes' profile says."""
@@ -82,7 +93,7 @@ def told_of_ports(store: Store) -> None:
     assert node is not None
     (run,) = store.apply(node, Decision((OpenRun(Stage.FABRIC, "why", batch="rails"),), "", 0.0), at)
     links_well = Result("fabric_ethernet", Verdict.PASS, "10 links as designed", (), {"designed": 10, "matched": 10})
-    ports = Result("fabric_roce", Verdict.FAIL, WRONG[0].message, WRONG, {"ports": 12})
+    ports = Result("fabric_roce", Verdict.FAIL, WRONG[0].message, WRONG, {"ports": 12, **ERRORS})
     told = (Judged(RAILS, at + 30, links_well), Judged(RAILS, at + 40, ports))
     store.ingest("rails", 0, 9, [*told, Ended(RAILS, at + 60, PlayEnd.OK)])
     store.close_run(run, Outcome.FAILED, "", at + 60)

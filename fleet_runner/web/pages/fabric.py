@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from fleet_runner.core.cabling.fabrics import ETHERNET
+from fleet_runner.core.cabling.links import Link
 from fleet_runner.core.cabling.topology import heat, tiles
 from fleet_runner.core.cabling.topology.days import Between, begins, between
 from fleet_runner.core.cabling.topology.picture import svg
@@ -89,7 +90,10 @@ def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
         for joined, about in every.items()
         if (mine := tuple(each for each in about if id(each) not in looking))
     }
-    blind = untold(it.links, counters.result) if counters is not None and rates is not None else frozenset()
+    blind = frozenset[Link]()
+    if counters is not None and rates is not None:
+        observed = counters.result.observed
+        blind = untold(it.links, counters.result) | heat.untold(observed, it.links)
     way, chosen = next(((way, given) for way, given in zip(WAYS, (leaf, rail, rack), strict=True) if given), ("", ""))
     links = tiles.of(it, way, chosen) if way else ()
     faults = fabrics.shown(here, [each for each in found if kind in {"", each.code}])
@@ -102,7 +106,7 @@ def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
     dark = untold(it.links, newest.result if newest is not None else None)
     counted = tiles.tiles(it, bad, dark, looked)
     problems, differences = _compared(here, name, since, to)
-    links = tuple(sorted(tiles.ordered(links, every), key=lambda each: -(rates or {}).get(each, 0.0)))
+    links = tuple(sorted(tiles.ordered(links, every), key=lambda each: -(rates or {}).get(each, heat.NOTHING).times))
     return page(
         request,
         who,
@@ -130,7 +134,7 @@ def one(  # noqa: PLR0913, PLR0917  one argument for each field of the forms
         unplaced=_unplaced(counters),
         erring=_erring(counters),
         heat=heat.heat(it, fabrics.sized(it), rates or {}, worn, blind) if counters is not None and not way else (),
-        allowed=heat.ALLOWED,
+        allowed=sorted({each.allowed for each in (rates or {}).values()}),
         all_links=len(links),
         wrong=len(bad),
         faults=faults[:MOST],

@@ -67,10 +67,16 @@ def test_a_cell_has_its_worst_link_and_leads_to_its_ticket(viewer: httpx.Client)
     assert '<td class="number">0.6</td>' in second
 
 
-def test_ethernet_marks_what_is_bad(viewer: httpx.Client) -> None:
+def test_ethernet_counts_what_fec_did_not_correct_against_what_each_links_speed_allows(viewer: httpx.Client) -> None:
     text = viewer.get(f"/fabric/{RAILS}").text.split('id="heat"')[1]
-    assert "not counted link by link for Ethernet" in text
-    assert "rail-2 <b> 2 bad</b>" in text
+    assert "(blocks that FEC did not correct); 144 to 360 are allowed; ? is not known" in text
+    assert "rail-2 <b>145/h 2 bad</b>" in text
+    assert '<a class="h1" href="/fabric/ethernet.hall-1?leaf=rail-1#links">rail-1 <b>12/h</b></a>' in text
+    links = viewer.get(f"/fabric/{RAILS}?leaf=rail-1").text.split('id="links"')[1]
+    first, *others = links.split("<tbody>")[1].split("</tr>")
+    assert '<td class="number">12</td>' in first
+    assert sum("not known" in each for each in others) == 1
+    assert any('<td class="number">0</td>' in each for each in others)
 
 
 def test_before_two_looks_nothing_is_known(tmp_path: Path) -> None:

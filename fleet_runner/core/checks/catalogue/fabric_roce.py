@@ -13,6 +13,7 @@ from fleet_runner.core.cabling import extent, quality
 from fleet_runner.core.cabling import roce as links_roce
 from fleet_runner.core.cabling.design import designed, infiniband, places
 from fleet_runner.core.cabling.links import Link, Port
+from fleet_runner.core.cabling.topology.heat import RATES, UNTELLING, UNTOLD
 from fleet_runner.core.checks.answers import conclude, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected, Reading
@@ -41,6 +42,9 @@ NAME = "fabric_roce"
 
 ALARMS = "alarms"
 """What it observes beside: which modules alarmed, and of what."""
+
+MOST_COUNTED = 1_000
+"""Links of each sort that a result names for the fabric's page."""
 
 CAP_LINKS, CAP_SHARE = 10, 0.005
 """More bad links at once are no faults of cables (as in `fabric_counters`, after UFM's plug-in)."""
@@ -92,12 +96,27 @@ def judge(readings: Readings, expected: Expected) -> Result:
         BAD: {f"{each.near}": each.total for each in seen},
         ALARMS: [each.name for each in modules],
         "looks": {switch: each.looks for switch, each in grown.items()},
-    }
+    } | _heat(links, [each for each in links if not _upset(each, grown, now, until)], ports, grown)
     if marks := _marks(ports):
         observed[ECN_MARKS] = marks
     unread = [f"{name} was not read: {why}" for name, why in sorted(told.unread.items()) if name in leaves]
     passed = f"{len(mine)} links with RoCE are set alike at both ends, as far as {len(told.ports)} switches tell"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)
+
+
+def _heat(
+    links: Sequence[Link], calm: Sequence[Link], ports: Mapping[Port, SwitchPort], grown: Mapping[str, Growth]
+) -> dict[str, Any]:
+    """Return what all links of the fabric counted an hour, for its page; of one that was disturbed nobody tells."""
+    told, untold = switch_errors.rates(calm, ports, grown)
+    untold += sorted({*links}.difference(calm))
+    worst = sorted(told, key=lambda row: (-row[1] / row[2], row[0]))[:MOST_COUNTED]
+    return {
+        RATES: [[*a, *b, round(hourly, 3), round(allowed, 3)] for (a, b), hourly, allowed in worst],
+        "counting": len(told),
+        UNTOLD: [[*a, *b] for a, b in untold[:MOST_COUNTED]],
+        UNTELLING: len(untold),
+    }
 
 
 def wanted_ports(expected: Expected) -> dict[Port, RoceProfile]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from fleet_runner.core.cabling import quality
 from fleet_runner.core.cabling.explain import Places
 from fleet_runner.core.cabling.links import Link, Port
+from fleet_runner.core.cabling.quality import HOUR
 from fleet_runner.core.checks.parsers.json_text import number
 from fleet_runner.core.checks.parsers.port_states.port import UNCORRECTED, SwitchPort
 from fleet_runner.core.checks.shared.counter_growth import Growth
@@ -43,15 +44,41 @@ def bad_receivers(
             port, window = ports.get(near), grown.get(near.device)
             if port is None or window is None:
                 continue
-            count = window.grown.get(f"{near.interface}/{UNCORRECTED}", 0)
-            share = FAST_SHARE if (port.mbps or 0) >= FAST_MBPS else SLOW_SHARE
-            rate = share * (port.mbps or 0) * 1e6
+            count, rate = window.grown.get(f"{near.interface}/{UNCORRECTED}", 0), _allowed(port)
             most, total = max(LEAST, rate * window.seconds), port.counts.get(UNCORRECTED, 0)
             if count > most:
                 then = number(before.value(BAD, f"{near}")) if before is not None else None
                 again = before is not None and then is not None and total - then > rate * before.seconds
                 found.append(BadReceiver(near, far, count, total, most, window, again))
         yield from sorted(found, key=lambda bad: -bad.errors)[:1]
+
+
+def rates(
+    links: Iterable[Link], ports: Mapping[Port, SwitchPort], grown: Mapping[str, Growth]
+) -> tuple[list[tuple[Link, float, float]], list[Link]]:
+    """Return the links that counted any, with errors an hour and how many are allowed; and those that nobody told of.
+
+    Of two ends it is the worse one. An end tells nothing whose speed is not known, or that was not compared yet.
+    """
+    told: list[tuple[Link, float, float]] = []
+    untold: list[Link] = []
+    for each in links:
+        ends = [(port, ports[port], grown[port.device]) for port in each if port in ports and port.device in grown]
+        found = [
+            (window.grown.get(f"{port.interface}/{UNCORRECTED}", 0) / window.seconds * HOUR, _allowed(state) * HOUR)
+            for port, state, window in ends
+            if UNCORRECTED in state.counts and window.seconds and state.mbps
+        ]
+        if not found:
+            untold.append(each)
+        elif (worst := max(found))[0]:
+            told.append((each, *worst))
+    return told, untold
+
+
+def _allowed(port: SwitchPort) -> float:
+    """Return how many blocks a second a port may receive with errors, by its speed."""
+    return (FAST_SHARE if (port.mbps or 0) >= FAST_MBPS else SLOW_SHARE) * (port.mbps or 0) * 1e6
 
 
 def finding(bad: BadReceiver, where: Places, fabric: str) -> Finding:
