@@ -6,7 +6,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
+from types import SimpleNamespace
 
 import pytest
 
@@ -174,6 +175,27 @@ def test_a_cluster_is_left_alone_for_as_long_as_it_asks(monkeypatch: pytest.Monk
     assert rests[2:4] == [700.0, 15.0]
     assert rests[0] == rests[4] <= rests[1]
     assert len(made) == 2  # the first one could not be made
+
+
+def test_the_end_waits_for_all_clusters_together_and_not_for_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of twenty that are away none answers in time; one that has come to its end is not waited for."""
+    clock, waited, held = [0.0], list[float](), Event()
+
+    class Hung(Thread):
+        def join(self, timeout: float | None = None) -> None:
+            assert timeout is not None
+            waited.append(timeout)
+            clock[0] += timeout
+
+    monkeypatch.setattr(cluster_loops, "Thread", Hung)
+    monkeypatch.setattr(cluster_loops, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    loops = [ClusterLoop(str(each), 15.0, "no", lambda _: held.wait) for each in range(20)]
+    with cluster_loops.running(loops):
+        pass
+    held.set()
+    assert (len(waited), sum(waited)) == (20, cluster_loops.GRACE)
 
 
 def test_a_person_is_told_of_each_cluster_that_cannot_be_asked_and_of_nodes_of_none(
