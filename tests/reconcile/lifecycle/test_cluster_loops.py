@@ -144,6 +144,16 @@ def test_requests_of_another_cluster_would_be_about_nobody_knows_which_nodes(wor
         pass
 
 
+@pytest.mark.parametrize("wrong", ["kubeconfig", "kubernetes_remediations_kubeconfig"])
+def test_of_one_cluster_what_cannot_be_used_is_told_at_the_start(world: TickContext, wrong: str) -> None:
+    """Nobody waits for it then: serve does not begin, and says why."""
+    known = world.settings.kubernetes_clusters
+    files = dict.fromkeys(("kubeconfig", "kubernetes_remediations_kubeconfig"), known["east"])
+    world.settings = world.settings.model_copy(update={"kubernetes_clusters": {}, **files, wrong: known["away"]})
+    with pytest.raises(SettingsError, match="away cannot be used"), node_remediations.taking(world):
+        pass
+
+
 def test_a_cluster_is_left_alone_for_as_long_as_it_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     """And at least as long as after any other error; the first visit that succeeds ends that."""
     rests: list[float] = []
