@@ -154,12 +154,15 @@ def test_of_one_cluster_what_cannot_be_used_is_told_at_the_start(world: TickCont
         pass
 
 
-def test_a_cluster_is_left_alone_for_as_long_as_it_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And at least as long as after any other error; the first visit that succeeds ends that."""
+@pytest.mark.parametrize(("asked", "kept"), [(700.0, 700.0), (float("inf"), 6 * 3600.0)])
+def test_a_cluster_is_left_alone_for_as_long_as_it_asks(
+    monkeypatch: pytest.MonkeyPatch, asked: float, kept: float
+) -> None:
+    """For six hours at most, and at least as long as after another error; the first visit that succeeds ends that."""
     rests: list[float] = []
     errors = [SettingsError("no file"), SchedulerError("away"), SchedulerError("busy"), None, SchedulerError("away")]
     assert isinstance(errors[2], SchedulerError)
-    errors[2].seconds = 700.0
+    errors[2].seconds = asked
     stop = Event()
 
     def visit() -> None:
@@ -182,7 +185,7 @@ def test_a_cluster_is_left_alone_for_as_long_as_it_asks(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(stop, "wait", wait)
     cluster_loops.run(ClusterLoop("east", 15.0, "Kubernetes was not told of its nodes", begin), stop)
-    assert rests[2:4] == [700.0, 15.0]
+    assert rests[2:4] == [kept, 15.0]
     assert rests[0] == rests[4] <= rests[1]
     assert len(made) == 2  # the first one could not be made
 
