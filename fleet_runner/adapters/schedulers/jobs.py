@@ -1,5 +1,7 @@
 """Jobs, asked of whichever scheduler the settings name."""
 
+from dataclasses import replace
+
 from fleet_runner.adapters.schedulers import kubeconfig_of, slurm_job
 from fleet_runner.core.base.errors import SettingsError
 from fleet_runner.core.jobs.record import Record
@@ -25,4 +27,5 @@ def read(settings: Settings, job: str) -> Record:
             from fleet_runner.adapters.schedulers import kubernetes, kubernetes_job  # noqa: PLC0415  need an extra
 
             cluster, _, name = job.rpartition(":")
-            return kubernetes_job.read(kubernetes.opened(kubeconfig_of(settings, cluster)), name)
+            found = kubernetes_job.read(kubernetes.opened(kubeconfig_of(settings, cluster)), name)
+            return replace(found, job=replace(found.job, id=f"{cluster}:{name}")) if cluster else found

@@ -11,6 +11,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+from fleet_runner.adapters.schedulers import kubernetes_refusals as refusals
 from fleet_runner.adapters.schedulers.kubeconfig import Kubeconfig
 from fleet_runner.core.base.errors import EvidenceError, SchedulerError, SettingsError
 from fleet_runner.core.checks.parsers import kubernetes_node
@@ -41,10 +42,10 @@ MOST_GRACE = 480
 HURRY = 1
 """Seconds of grace of a pod that wants none: with 0 the API server forgets it while its processes still run."""
 
-RESTS = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
-"""Answers with which an API server that has too much to do may say how long it wants to be left alone."""
-
 BUDGET, LATER = "a disruption budget", "there was no time to ask for all"
+BUSY = "the API server has too much to do"
+AGAIN = frozenset({BUDGET, LATER, BUSY})
+"""Why pods stay that are asked for again."""
 
 
 def opened(file: Path) -> "Kubernetes":
@@ -119,13 +120,12 @@ class Kubernetes:
             return SchedulerOutcome(changed=bool(found), told=f"{len(found)} pods to evict")
         version, left, kept = self._eviction(), found, dict[str, str]()
         hurried = kubernetes_node.hurried(pods)
-        asked = {pod for pod, ending in found.items() if not ending} - hurried
-        grace = kubernetes_node.grace(pods, asked) if said["ready"] == "True" else 0
+        grace = kubernetes_node.grace(pods, found.keys() - hurried) if said["ready"] == "True" else 0
         until = begun + max(seconds, min(grace, MOST_GRACE))
         while left:
             kept = self._kept([pod for pod, ending in left.items() if not ending], version, hurried)
             left = kubernetes_node.standing(self.read(node)["pods"], devices=devices)
-            may_end = any(kept.get(pod, BUDGET) in {BUDGET, LATER} for pod in left)
+            may_end = any(kept.get(pod, BUDGET) in AGAIN for pod in left)
             if not may_end or time.monotonic() >= until:
                 break
             time.sleep(PAUSE)
@@ -228,18 +228,24 @@ class Kubernetes:
         body |= {"metadata": {"name": short, "namespace": namespace}}
         body |= {"deleteOptions": {"gracePeriodSeconds": HURRY}} if hurried else {}
         try:
-            status, _ = self.ask(
+            status, said = self.ask(
                 self.api.create_namespaced_pod_eviction, f"the eviction of pod {pod}",
                 {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.NOT_FOUND}, name=short, namespace=namespace, body=body,
             )  # fmt: skip
         except SchedulerError as error:
             return str(error)
-        return BUDGET if status == HTTPStatus.TOO_MANY_REQUESTS else ""
+        if status != HTTPStatus.TOO_MANY_REQUESTS:
+            return ""
+        return BUDGET if refusals.is_of_budget(said) else BUSY
 
     def ask(
         self, call: Callable[..., Any], what: str, expected: Collection[int] = (), **asked: Any
     ) -> tuple[int, dict[str, Any]]:
-        """Return the status and the JSON of an answer; SchedulerError for a no that is not expected, and for none."""
+        """Return the status and the JSON of an answer, {} where a no has none.
+
+        Raises:
+            SchedulerError: a no that is not expected, or no answer.
+        """
         from kubernetes.client import ApiException  # noqa: PLC0415  whoever has a client has this
 
         self._renew()
@@ -250,11 +256,11 @@ class Kubernetes:
         except ApiException as error:
             status = error.status or 0
             if status in expected:
-                return status, {}
+                return status, refusals.said(error.body)
             if status == HTTPStatus.UNAUTHORIZED and self._kubeconfig is not None:
                 self._kubeconfig.forget()
-            no = SchedulerError(f"Kubernetes refused {what}: {_no(status, error.body)}")
-            no.seconds = _rest(error.headers) if status in RESTS else 0.0
+            no = SchedulerError(f"Kubernetes refused {what}: {refusals.no(status, error.body)}")
+            no.seconds = refusals.rest(status, error.headers)
             raise no from None
         except Exception as error:  # noqa: BLE001  urllib3's, and those of the client's own checks
             why = show(f"{type(error).__name__}: {error}")
@@ -278,12 +284,6 @@ class Kubernetes:
             raise SchedulerError(str(error)) from error
         client = self.api.api_client
         client.configuration, client.rest_client = chosen, RESTClientObject(chosen)
-
-
-def _rest(headers: Mapping[str, str] | None) -> float:
-    """Return for how many seconds an API server asks to be left alone, 0 where it does not."""
-    text = (headers or {}).get("Retry-After") or ""
-    return float(text) if text.isascii() and text.isdigit() else 0.0
 
 
 def _said(node: str, raw: Mapping[str, Any], pods: list[dict[str, Any]]) -> tuple[dict[str, Any], Seen]:
@@ -313,18 +313,3 @@ def _objects(value: Any, what: str) -> list[dict[str, Any]]:
         return objects(value or [], what)
     except EvidenceError as error:
         raise SchedulerError(f"Kubernetes: {error}") from error
-
-
-def _no(status: int, body: object) -> str:
-    """Return the API server's own sentence, and what to do about it."""
-    try:
-        message = json_object(str(body or ""), "the answer").get("message")
-    except EvidenceError:
-        message = None
-    hints = {
-        HTTPStatus.UNAUTHORIZED: "give the kubeconfig a valid credential",
-        HTTPStatus.FORBIDDEN: "give its user the rights that docs/schedulers.md lists",
-        HTTPStatus.NOT_FOUND: "does Kubernetes know it? The context's scheduler_node names it",
-    }
-    hint = hints.get(HTTPStatus(status), "look into the API server's log") if status in set(HTTPStatus) else ""
-    return f"HTTP {status}, {show(message) if isinstance(message, str) else 'no reason given'}; {hint}"

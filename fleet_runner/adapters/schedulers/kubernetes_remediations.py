@@ -88,11 +88,12 @@ class Remediations:
 
     def machine(self, name: str, version: str) -> dict[str, Any]:
         """Return a Machine of Cluster API's beside them, {} where there is none, or none that may be read."""
-        return self._cluster.ask(
+        status, found = self._cluster.ask(
             self._api.get_namespaced_custom_object, f"Machine {self.namespace}/{name}",
             {HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN}, group=MACHINES, version=version, plural="machines",
             namespace=self.namespace, name=name,
-        )[1]  # fmt: skip
+        )  # fmt: skip
+        return found if status == HTTPStatus.OK else {}
 
     def node(self, name: str) -> dict[str, Any]:
         """Return a node of the cluster, {} where there is none."""

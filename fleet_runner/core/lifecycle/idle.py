@@ -64,6 +64,13 @@ def owner(view: View) -> str:
     return str(scheduler.result.observed.get(work.OWNER) or "") if scheduler is not None else ""
 
 
+def scheduler_named(view: View) -> str:
+    """Return what the node's scheduler is called in a sentence: with its cluster, where there are several."""
+    found = _newest(view, SCHEDULER)
+    cluster = found.result.observed.get(work.CLUSTER) if found is not None else None
+    return f"its scheduler (cluster {cluster})" if cluster else "its scheduler"
+
+
 def keeps(view: View, since: float) -> Keeps | None:
     """Return what a remedy that is pending `since` waits for past every deadline, None for nothing.
 
@@ -78,7 +85,7 @@ def keeps(view: View, since: float) -> Keeps | None:
         return Keeps(said, f"ask the owner of {never[0]} to end it, or delete it: once all such work has gone")
     found = _newest(view, SCHEDULER)
     if view.wishes and (found is None or found.at <= since or found.result.verdict is Verdict.UNKNOWN):
-        why = "its scheduler does not say whether its work may be interrupted"
+        why = f"{scheduler_named(view)} does not say whether its work may be interrupted"
         return Keeps(why, "see why it does not answer (its address, its log, our rights there): once it does")
     return None
 

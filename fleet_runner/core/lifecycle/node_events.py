@@ -28,6 +28,9 @@ NOTE = 1000
 
 NORMAL, WARNING = "Normal", "Warning"
 
+WORK_ENDS = "WorkEndsSoon"
+"""The reason of what is told at a time of its own, and not when its node changes."""
+
 
 class NodeEvent(NamedTuple):
     """One thing to be told of a node. `about` names it, `occurrence` grows each time that it happens again."""
@@ -97,7 +100,7 @@ def work_ends(node: Node, deadline: float | None) -> tuple[NodeEvent, ...]:
     )
     at = max(held.since, ends - NOTICE)
     about = f"work ends {remedy}"
-    return (NodeEvent(node.name, about, int(held.since), at, WARNING, "WorkEndsSoon", "Drain", note),)
+    return (NodeEvent(node.name, about, int(held.since), at, WARNING, WORK_ENDS, "Drain", note),)
 
 
 def _newly_found(

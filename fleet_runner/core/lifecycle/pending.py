@@ -180,5 +180,5 @@ def _doubt(view: View, newest: float) -> str:
     if usage.result.observed.get("in_use"):
         return "its work has not ended"
     if not idle.idle_for_a_remedy(view, newest):
-        return "its scheduler has work on it, or does not answer"
+        return f"{idle.scheduler_named(view)} has work on it, or does not answer"
     return "our own tests have not ended"

@@ -1,5 +1,6 @@
 """What is done with Kubernetes clusters beside the work: each has a thread, so that none waits for another."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from fleet_runner.reconcile.loop.survive import errors_logged
 from fleet_runner.settings import Settings
 
 GRACE = 5.0
-"""Seconds that a request under way is given at the end."""
+"""Seconds that the requests under way are given at the end, all of them together: systemd waits for us."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,9 @@ def running(loops: Iterable[ClusterLoop]) -> Iterator[None]:
         yield
     finally:
         stop.set()
+        until = time.monotonic() + GRACE
         for thread in threads:
-            thread.join(GRACE)
+            thread.join(max(0.0, until - time.monotonic()))
 
 
 def run(loop: ClusterLoop, stop: Event) -> None:

@@ -10,8 +10,9 @@ from fleet_runner.adapters.store import Store
 from fleet_runner.core.base.errors import SchedulerError
 from fleet_runner.core.lifecycle import node_events
 from fleet_runner.core.lifecycle.clusters import Names
-from fleet_runner.core.lifecycle.node_events import WINDOW, Allowance, NodeEvent
+from fleet_runner.core.lifecycle.node_events import WINDOW, WORK_ENDS, Allowance, NodeEvent
 from fleet_runner.core.lifecycle.runs import Node, Stored, Ticket
+from fleet_runner.core.lifecycle.states import Condition
 
 log = structlog.get_logger()
 
@@ -44,6 +45,7 @@ class EventsTeller:
     _due: dict[Key, NodeEvent] = field(default_factory=dict[Key, NodeEvent])
     _told: dict[Key, float] = field(default_factory=dict[Key, float])
     _rests_until: float = float("-inf")
+    _pending: dict[str, Node] = field(default_factory=dict[str, Node])
     _late: set[Key] = field(default_factory=set[Key])
     _is_refused: bool = False
 
@@ -55,11 +57,10 @@ class EventsTeller:
         found = [(each, earlier.get((each.result.check, each.stage))) for each in latest]
         moves = self.store.history(node.name, MOVES, "transition") if node.since > now - WINDOW else ()
         every = node_events.fresh(node_events.events(node, moves, found, tickets), now)
-        ends = node_events.fresh(node_events.work_ends(node, self.deadline()), now)
-        for event in (*every[-MOST:], *ends):
-            key = _key(event)
-            if key not in self._told:
-                self._due[key] = event
+        self._pending.pop(node.name, None)
+        if Condition.PENDING in node.conditions:
+            self._pending[node.name] = node
+        self._note(every[-MOST:])
 
     def tell(
         self,
@@ -75,6 +76,7 @@ class EventsTeller:
         """
         now, told = self.store.clock(), 0
         self._forget(now)
+        self._announce(now)
         for key, event in sorted(self._due.items(), key=lambda each: (each[0] in self._late, each[1].at, each[0])):
             name = theirs.of(event.node)
             if now < self._rests_until or not go_on():
@@ -98,6 +100,16 @@ class EventsTeller:
             self._told[key] = event.at
             del self._due[key]
         return told
+
+    def _announce(self, now: float) -> None:
+        """Note what is to be told at a time of its own; what was called off meanwhile is not told any more."""
+        self._due = {key: each for key, each in self._due.items() if each.reason != WORK_ENDS}
+        deadline = self.deadline() if self._pending else None
+        for node in self._pending.values():
+            self._note(node_events.fresh(node_events.work_ends(node, deadline), now))
+
+    def _note(self, events: Iterable[NodeEvent]) -> None:
+        self._due |= {key: event for event in events if (key := _key(event)) not in self._told}
 
     def _forget(self, now: float) -> None:
         """Forget what is no news any more."""

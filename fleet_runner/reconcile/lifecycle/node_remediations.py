@@ -216,6 +216,8 @@ def taking(world: TickContext) -> Iterator[None]:
             " cluster's nodes its requests are; have them made in each cluster, and unset it"
         )
     files = cluster_loops.checked(cluster_loops.kubeconfigs(settings))
+    if settings.kubernetes_remediations_kubeconfig is not None:
+        cluster_loops.checked({"": settings.kubernetes_remediations_kubeconfig})
     loops = [
         ClusterLoop(name, PULSE, "NodeRemediations were not read", partial(_begun, world, name, file))
         for name, file in files.items()

@@ -185,7 +185,15 @@ def test_a_kubeconfig_that_is_half_written_is_an_error_and_read_again(server: Se
 
 @pytest.mark.parametrize(
     ("status", "later", "seconds"),
-    [(429, "7", 7.0), (503, "60", 60.0), (429, "", 0.0), (429, "Tue, 01 Dec 2026", 0.0), (500, "7", 0.0)],
+    [
+        (429, "9" * 400, float("inf")),
+        (429, "\u0663".encode().decode("latin-1"), 0.0),
+        (429, "7", 7.0),
+        (503, "60", 60.0),
+        (429, "", 0.0),
+        (429, "Tue, 01 Dec 2026", 0.0),
+        (500, "7", 0.0),
+    ],
 )
 def test_an_api_server_with_too_much_to_do_says_how_long_it_wants_to_be_left(
     server: Server, file: Path, status: int, later: str, seconds: float

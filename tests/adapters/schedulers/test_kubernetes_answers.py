@@ -254,6 +254,7 @@ def test_pods_that_cannot_be_asked_for_leave_a_drained_node_drained(
     "case",
     [
         ("True", 900, {}, 480.0),
+        ("True", 2_592_000, {}, 480.0),
         ("True", 200, {}, 200.0),
         ("True", None, {}, 120.0),
         ("Unknown", 900, {}, 120.0),
@@ -283,3 +284,42 @@ def test_an_eviction_waits_for_as_long_as_a_pod_may_take_to_end(
     told = opened().evict("gpu-1", 120.0).told
     assert told == "1 pods were to end; not ended yet: ml/train"
     assert sum(slept) == waited
+    pods[0]["metadata"]["deletionTimestamp"] = "2026-12-01T00:00:00Z"  # the drain has asked it to end
+    slept.clear()
+    server.says["GET", "/api/v1/pods"] = (200, json.dumps({"items": pods}).encode())
+    assert opened().evict("gpu-1", 120.0).told == told
+    assert sum(slept) == waited
+
+
+BY_BUDGET = {"details": {"causes": [{"reason": "DisruptionBudget", "message": "web needs 2 pods"}]}}
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (json.dumps(BY_BUDGET).encode(), "; kept by a disruption budget: ml/web"),
+        (b"Too many requests, please try again later.", "; kept: ml/web: the API server has too much to do"),
+        (b'{"details": []}', "; kept: ml/web: the API server has too much to do"),
+        (b'{"details": {"causes": [3, {"reason": "x"}]}}', "; kept: ml/web: the API server has too much to do"),
+        (b'{"details": {"causes": 3}}', "; kept: ml/web: the API server has too much to do"),
+    ],
+)
+def test_a_busy_api_server_is_no_disruption_budget_and_is_asked_again_as_well(
+    server: Server,
+    opened: Callable[[], kubernetes.Kubernetes],
+    monkeypatch: pytest.MonkeyPatch,
+    body: bytes,
+    why: str,
+) -> None:
+    """Both answer 429: a budget by its cause, priority and fairness with a line of text."""
+    pods = [{"metadata": {"name": "web", "namespace": "ml"}}]
+    server.says |= {
+        ("GET", "/api/v1/pods"): (200, json.dumps({"items": pods}).encode()),
+        ("GET", "/api/v1/"): (200, b'{"resources": []}'),
+        ("POST", "/api/v1/namespaces/ml/pods/web/eviction"): (429, body),
+    }
+    slept: list[float] = []
+    moved = SimpleNamespace(monotonic=lambda: sum(slept), sleep=slept.append)
+    monkeypatch.setattr(kubernetes, "time", moved)
+    assert opened().evict("gpu-1", 6.0).told == f"1 pods were to end{why}"
+    assert len([method for method, _, _ in server.asked if method == "POST"]) == 4

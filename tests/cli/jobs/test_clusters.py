@@ -60,7 +60,7 @@ def test_the_store_is_asked_of_the_nodes_that_are_of_the_jobs_cluster(
         fleet.compared(found.job)
         with pytest.raises(SchedulerError, match="kubernetes_cluster is 'north', expected east"):
             fleet.record("north:ml/train")
-    assert (found.job.id, found.job.nodes) == ("ml/train", ("gpu-01",))
+    assert (found.job.id, found.job.nodes) == (job, ("gpu-01",))
     assert asked == [known, known]
     assert any("does not know 1 node of it by the name in that cluster" in each for each in found.notes) is not bool(
         known

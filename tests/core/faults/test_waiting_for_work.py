@@ -108,6 +108,15 @@ def test_what_a_silent_scheduler_may_know_of_work_is_waited_for_past_the_deadlin
     assert event(decide(replace(waits, latest=(BUSY, the_job())), TIMING, NOW)) is Event.RESET_NEEDED
 
 
+def test_the_cluster_that_is_waited_for_is_named() -> None:
+    silent = stored(check="scheduler", verdict=Verdict.UNKNOWN, id=6, observed={"cluster": "east"})
+    waits = pending(Remedy.RESET, alarms=(an_alarm(),), scheduled=True, wishes=True)
+    kept = decide(replace(waits, latest=(BUSY, silent)), TIMING, NOW)
+    assert "its scheduler (cluster east) does not say whether its work may be interrupted" in kept.waiting
+    busy = replace(waits, latest=(usage(in_use=False), silent), wishes=False)
+    assert "its scheduler (cluster east) has work on it, or does not answer" in decide(busy, TIMING, NOW).waiting
+
+
 def test_what_is_never_to_be_interrupted_is_named_with_what_to_do() -> None:
     never = ["pod ml/train", "pod ml/shop"]
     alarmed = pending(Remedy.RESET, alarms=(an_alarm(),), latest=(BUSY, the_job(never=never)))

@@ -6,7 +6,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
+from types import SimpleNamespace
 
 import pytest
 
@@ -143,12 +144,25 @@ def test_requests_of_another_cluster_would_be_about_nobody_knows_which_nodes(wor
         pass
 
 
-def test_a_cluster_is_left_alone_for_as_long_as_it_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And at least as long as after any other error; the first visit that succeeds ends that."""
+@pytest.mark.parametrize("wrong", ["kubeconfig", "kubernetes_remediations_kubeconfig"])
+def test_of_one_cluster_what_cannot_be_used_is_told_at_the_start(world: TickContext, wrong: str) -> None:
+    """Nobody waits for it then: serve does not begin, and says why."""
+    known = world.settings.kubernetes_clusters
+    files = dict.fromkeys(("kubeconfig", "kubernetes_remediations_kubeconfig"), known["east"])
+    world.settings = world.settings.model_copy(update={"kubernetes_clusters": {}, **files, wrong: known["away"]})
+    with pytest.raises(SettingsError, match="away cannot be used"), node_remediations.taking(world):
+        pass
+
+
+@pytest.mark.parametrize(("asked", "kept"), [(700.0, 700.0), (float("inf"), 6 * 3600.0)])
+def test_a_cluster_is_left_alone_for_as_long_as_it_asks(
+    monkeypatch: pytest.MonkeyPatch, asked: float, kept: float
+) -> None:
+    """For six hours at most, and at least as long as after another error; the first visit that succeeds ends that."""
     rests: list[float] = []
     errors = [SettingsError("no file"), SchedulerError("away"), SchedulerError("busy"), None, SchedulerError("away")]
     assert isinstance(errors[2], SchedulerError)
-    errors[2].seconds = 700.0
+    errors[2].seconds = asked
     stop = Event()
 
     def visit() -> None:
@@ -171,9 +185,30 @@ def test_a_cluster_is_left_alone_for_as_long_as_it_asks(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(stop, "wait", wait)
     cluster_loops.run(ClusterLoop("east", 15.0, "Kubernetes was not told of its nodes", begin), stop)
-    assert rests[2:4] == [700.0, 15.0]
+    assert rests[2:4] == [kept, 15.0]
     assert rests[0] == rests[4] <= rests[1]
     assert len(made) == 2  # the first one could not be made
+
+
+def test_the_end_waits_for_all_clusters_together_and_not_for_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of twenty that are away none answers in time; one that has come to its end is not waited for."""
+    clock, waited, held = [0.0], list[float](), Event()
+
+    class Hung(Thread):
+        def join(self, timeout: float | None = None) -> None:
+            assert timeout is not None
+            waited.append(timeout)
+            clock[0] += timeout
+
+    monkeypatch.setattr(cluster_loops, "Thread", Hung)
+    monkeypatch.setattr(cluster_loops, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    loops = [ClusterLoop(str(each), 15.0, "no", lambda _: held.wait) for each in range(20)]
+    with cluster_loops.running(loops):
+        pass
+    held.set()
+    assert (len(waited), sum(waited)) == (20, cluster_loops.GRACE)
 
 
 def test_a_person_is_told_of_each_cluster_that_cannot_be_asked_and_of_nodes_of_none(

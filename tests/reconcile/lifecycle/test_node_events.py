@@ -136,6 +136,34 @@ def test_work_that_is_to_be_ended_is_told_before_that_and_once(
     assert asked == world.settings.drain_deadline_seconds
 
 
+def test_a_nodes_work_is_announced_to_end_though_nothing_changes_there_meanwhile(
+    world: TickContext, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where each look at it fails; neither once it is called off, nor once the policy ends work no more."""
+    node, now = world.store.node("gpu-01"), world.store.clock()
+    assert node is not None
+    world.store.apply(node, Decision(pend(Remedy.REBOOT, Held(now, "Xid 79", RUNNER)), "", 0.0), now)
+    deadlines: list[float | None] = [7200.0, 7200.0, None, 7200.0]
+    given = teller(world, cluster, deadline=lambda: deadlines.pop(0))
+    visit(world, given)
+    monkeypatch.setattr(world.store, "clock", lambda: now + 7200.0 - NOTICE + 1)
+
+    def look(*, go_on: bool = True) -> list[str]:
+        given.tell(THERE, Names(), lambda _: True, lambda: go_on)
+        return [told.reason for _, told in cluster.told[1:]]
+
+    assert look(go_on=False) == []
+    assert look() == []  # the policy was changed
+    assert look() == ["WorkEndsSoon"]
+    cluster.kept.clear()
+    pending = world.store.node("gpu-01")
+    assert pending is not None
+    given = teller(world, cluster, deadline=lambda: 7200.0)
+    given.gather(pending, (), ())
+    given.gather(replace(pending, conditions={}), (), ())
+    assert look() == ["WorkEndsSoon"]
+
+
 def test_a_move_is_told_from_the_history(world: TickContext, cluster: Cluster) -> None:
     node = world.store.node("gpu-01")
     assert node is not None

@@ -10,7 +10,7 @@ from fleet_runner.core.checks.parsers import kubernetes_node, slurm_node
 from fleet_runner.core.checks.parsers.json_text import json_object
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.lifecycle import scheduler
-from fleet_runner.core.lifecycle.preflight.work import NEVER, OWNER, SOLE
+from fleet_runner.core.lifecycle.preflight.work import CLUSTER, NEVER, OWNER, SOLE
 from fleet_runner.core.lifecycle.scheduler import Seen
 
 NAME = "scheduler"
@@ -33,7 +33,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
     cluster = printable(str(said.get("cluster") or ""))[:MOST_NAME]
     where = f"cluster {cluster}: " if cluster else ""
     if trouble := said.get("trouble"):
-        raise EvidenceError(f"{where}{printable(str(trouble))[:MOST_WHY]}")
+        told = f"{where}{printable(str(trouble))[:MOST_WHY]}"
+        return Result(NAME, Verdict.UNKNOWN, told, observed={CLUSTER: cluster} if cluster else {})
     if not said.get("name"):
         verdict = Verdict.PASS if did == "resume" else Verdict.SKIPPED
         return Result(NAME, verdict, "no scheduler gives it work (its scheduler_node is empty)")
@@ -48,7 +49,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "state": seen.state,
         "takes_work": seen.takes_work,
         "work": list(seen.work[: scheduler.SHOWN]),
-        **({"cluster": cluster} if cluster else {}),
+        **({CLUSTER: cluster} if cluster else {}),
         **({SOLE: True} if seen.sole else {}),
         **({OWNER: seen.owner} if seen.owner else {}),
         **({NEVER: list(seen.never[: scheduler.SHOWN])} if seen.never else {}),

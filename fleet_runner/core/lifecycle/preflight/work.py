@@ -18,6 +18,9 @@ NEVER = "never"
 OWNER = "owner"
 """What `scheduler` observes where something else repairs or removes the node now: who."""
 
+CLUSTER = "cluster"
+"""What `scheduler` observes of a Kubernetes cluster that has a name: which was asked, though it did not answer."""
+
 
 def lost(usage: Result | None, scheduler: Result | None, *, scheduled: bool) -> str:
     """Say why a fault that ends work has ended all work of the node; "" where some of it may be well.

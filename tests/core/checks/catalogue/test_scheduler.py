@@ -53,6 +53,16 @@ def test_a_node_of_kubernetes_is_read_too() -> None:
     assert found.message == told
 
 
+def test_the_cluster_that_was_asked_is_named_whether_it_answers_or_not() -> None:
+    node = {"name": "n1", "unschedulable": False, "notes": {}, "taints": [], "ready": "True", "pods": []}
+    found = judged(scheduler="kubernetes", cluster="east", said=node)
+    assert (found.verdict, found.message) == (Verdict.PASS, "cluster east: ready, no work on it")
+    silent = judged(scheduler="kubernetes", cluster="east", trouble="does not answer")
+    assert (silent.verdict, silent.message) == (Verdict.UNKNOWN, "cluster east: does not answer")
+    assert found.observed["cluster"] == silent.observed["cluster"] == "east"
+    assert judged(scheduler="kubernetes", trouble="x").observed == {}
+
+
 def test_work_that_is_never_to_be_interrupted_is_observed() -> None:
     pod = {"name": "ml/web", "phase": "Running", "interruption": "never"}
     node = {"name": "n1", "unschedulable": True, "notes": {}, "taints": [], "ready": "True", "pods": [pod]}
