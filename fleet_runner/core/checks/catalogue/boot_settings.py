@@ -1,6 +1,7 @@
 """Is Secure Boot, and what boots first, as the profile of the device type says?"""
 
 from collections.abc import Mapping
+from typing import Any
 
 from fleet_runner.core.base.fields import shown
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
@@ -33,11 +34,12 @@ def judge(readings: Readings, expected: Expected) -> Result:
     plan = boot_settings.plan(wanted, seen)
     why = dict(each.split(": ", 1) for each in plan.refused)
     unclear = [f"{name}: {why[name]}" for name in wanted if name not in now]
-    if plan.changes and (job := _job(readings)):
+    jobs = json_object(text_of(readings[JOBS]), "the BIOS jobs") if JOBS in readings else {}
+    if plan.changes and (job := _job(jobs)):
         return Result(
             NAME, Verdict.UNKNOWN, f"{job.told} is not over, which may change Secure Boot", (), {"working": True}
         )
-    if plan.changes and None in bodies.values():
+    if None in (*bodies.values(), *jobs.values()):
         unclear += [f"{name} is not as it should be, and what waits cannot be read" for name in plan.changes]
     unclear += [f"{name} is pending: the next reset of the host sets it" for name in plan.waiting]
     if report and report.stand is SettingStatus.SETTLED:
@@ -53,10 +55,9 @@ def judge(readings: Readings, expected: Expected) -> Result:
     return unless_unread(conclude(NAME, findings, passed, observed), unclear)
 
 
-def _job(readings: Readings) -> Job | None:
+def _job(jobs: Mapping[str, Any]) -> Job | None:
     """Return the job for BIOS settings that is at work, or waits for a reset."""
-    found = json_object(text_of(readings[JOBS]), "the BIOS jobs") if JOBS in readings else {}
-    queue = Queue(jobs=bios_jobs.read(body for body in found.values() if isinstance(body, Mapping)))
+    queue = Queue(jobs=bios_jobs.read(body for body in jobs.values() if isinstance(body, Mapping)))
     return queue.running or queue.scheduled
 
 

@@ -96,13 +96,15 @@ def test_what_follows_from_secure_boot_that_is_off(
 @pytest.mark.parametrize("state", ["Scheduled", "Running"])
 def test_a_job_that_may_change_secure_boot_is_waited_for(state: str) -> None:
     """An iDRAC shows what was in force before until it is over."""
-    jobs = {"/j/1": {"Id": "JID_1", "JobType": "BIOSConfiguration", "JobState": state}, "/j/2": None}
+    jobs: dict[str, Any] = {"/j/1": {"Id": "JID_1", "JobType": "BIOSConfiguration", "JobState": state}, "/j/2": None}
     off = {"SecureBootCurrentBoot": "Disabled", "SecureBootEnable": False}
     result = asked({"secure_boot": True}, SettingStatus.WAITING, jobs, **off)
     assert (result.verdict, result.observed) == (UNKNOWN, {"working": True})
     assert result.message == f"job JID_1 ({state}) is not over, which may change Secure Boot"
     assert asked({"secure_boot": True}, None, jobs).verdict is PASS
-    jobs["/j/1"]["JobState"] = "Completed"  # type: ignore[index]
+    jobs["/j/1"]["JobState"] = "Completed"
+    assert asked({"secure_boot": True}, SettingStatus.WAITING, jobs, **off).verdict is UNKNOWN, "one is not read"
+    del jobs["/j/2"]
     assert asked({"secure_boot": True}, SettingStatus.WAITING, jobs, **off).verdict is FAIL
 
 
