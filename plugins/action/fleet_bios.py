@@ -31,7 +31,7 @@ description:
   - Everything is checked first, against what the BMC reports and allows; nothing is sent if anything is wrong.
   - Each setting is tried once in a node's stay in a state; the reset is left to the play.
   - In check mode it reads, sends nothing, and returns the request that it would send.
-  - Never fails because of the node; the check C(bios_settings) judges what this brings.
+  - Never fails because of the node; the checks C(bios_settings) and C(boot_settings) judge what this brings.
 options:
   since:
     description: The moment (epoch seconds) from which a try counts, if the runner gives none; else now.

@@ -200,5 +200,5 @@ def test_secure_boot_that_the_bmc_does_not_show_is_refused_and_told_of_its_own_c
     assert "went on" not in said
     [result] = [each for each in hall.results() if each.verdict is not Verdict.SKIPPED]
     assert (result.check, result.verdict) == ("boot_settings", Verdict.UNKNOWN)
-    assert result.message.startswith("secure_boot: the BMC does not show whether Secure Boot is on")
+    assert result.message.startswith("boot_settings.secure_boot: the BMC does not show whether Secure Boot is on")
     assert hall.counts() == (0, 0)

@@ -5,11 +5,14 @@ from collections.abc import Mapping
 
 from fleet_runner.adapters.redfish.resources import Body, Resources
 from fleet_runner.core.base.errors import BmcError
+from fleet_runner.core.base.printable import printable
 
 NAMES = ("erot", "irot")
 """What the names of their chassis have in them."""
 
 COPIES = "InProgress"
+
+MOST_LETTERS = 80
 
 
 def unready(at: Resources) -> str:
@@ -20,7 +23,7 @@ def unready(at: Resources) -> str:
     with contextlib.suppress(BmcError):
         chassis = at.service("Chassis")
         for uri in at.members(chassis) if chassis else ():
-            name = uri.rstrip("/").rpartition("/")[2]
+            name = printable(uri.rstrip("/").rpartition("/")[2][:MOST_LETTERS])
             if any(each in name.lower() for each in NAMES) and _copies(_read(at, uri)):
                 return f"{name} copies its firmware to its other slot, and is asked again"
     return ""

@@ -1,18 +1,18 @@
 """The settings of a computer that a profile names: its BIOS's, Secure Boot, and what boots first."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
 
-from fleet_runner.adapters.redfish import bulk
+from fleet_runner.adapters.redfish import bulk, update_queue
 from fleet_runner.adapters.redfish.bios import Bios
 from fleet_runner.adapters.redfish.bmc import Bmc
 from fleet_runner.adapters.redfish.resources import Body
-from fleet_runner.core.base.errors import BmcError
+from fleet_runner.core.base.errors import BmcError, EvidenceError
 from fleet_runner.core.firmware import bios, boot_settings
 from fleet_runner.core.firmware.bios import Plan, Seen
 from fleet_runner.core.firmware.bios_jobs import Queue
 from fleet_runner.core.firmware.bios_values import Value
-from fleet_runner.core.firmware.boot_settings import DELL_SECURE, FIRST, SECURE, Shown
+from fleet_runner.core.firmware.boot_settings import DELL_SECURE, ENABLE, FIRST, SECURE, Shown
 
 
 class HostSettings:
@@ -37,6 +37,16 @@ class HostSettings:
         """Return the jobs that bring settings into force."""
         return self._bios.queue() if self._wanted or self._dell() else Queue()
 
+    def kept(self) -> str:
+        """Say what a reset of the host would begin that is not ours; "" where nothing waits for one.
+
+        Raises:
+            BmcError: that cannot be read.
+        """
+        self._bmc.begin()
+        at = self._bmc.resources
+        return update_queue.unready(at, at.find(at.service("UpdateService")) or {})
+
     def commit(self) -> tuple[str, Body]:
         """Return what `make_job` sends, and where to."""
         return self._bios.commit()
@@ -53,9 +63,13 @@ class HostSettings:
             attributes[DELL_SECURE] = "Enabled" if boot.pop(SECURE) else "Disabled"
         found = [self._bios.request(attributes)] if attributes else []
         if SECURE in boot:
-            found.append((self._secure(), {"SecureBootEnable": boot[SECURE]}))
+            found.append((self._secure(), {ENABLE: boot[SECURE]}))
         if FIRST in boot:
             order = boot_settings.reordered(self._shown(), boot[FIRST])
+            if not order:
+                raise BmcError(
+                    f"{self._bmc.url} shows no {boot[FIRST]} device in its boot order, which it showed before"
+                )
             found.append((self._ordered(), {"Boot": {"BootOrder": list(order)}}))
         return found
 
@@ -73,8 +87,21 @@ class HostSettings:
             self._bmc.resources.patch(uri, body, "the boot order" if "Boot" in body else "Secure Boot")
 
     def _shown(self) -> Shown:
+        """Return what the BMC shows; a Dell's Secure Boot waits among its BIOS settings.
+
+        Raises:
+            BmcError: it answers for a part of it alone, or for several computers.
+        """
         self._bmc.begin()
-        return boot_settings.shown(bulk.gather(self._bmc.resources, boot_settings.PATTERNS))
+        bodies = bulk.gather(self._bmc.resources, boot_settings.PATTERNS)
+        if unread := [uri for uri, body in bodies.items() if body is None]:
+            raise BmcError(f"{self._bmc.url}{unread[0]} cannot be read, which tells of the boot settings")
+        try:
+            seen = boot_settings.shown(bodies)
+        except EvidenceError as error:
+            raise BmcError(f"{self._bmc.url}: {error}") from error
+        waits = self._bios.pending().get(DELL_SECURE) if SECURE in self._boot and self._dell() else None
+        return seen if waits is None else replace(seen, secure={**seen.secure, ENABLE: waits == "Enabled"})
 
     def _dell(self) -> bool:
         self._bmc.begin()
@@ -93,5 +120,5 @@ class HostSettings:
         self._bmc.begin()
         computer = self._bmc.computer()
         settings = self._bmc.resources.link(computer.body, "@Redfish.Settings", "SettingsObject")
-        shown: dict[str, Any] = (self._bmc.resources.find(settings) or {}).get("Boot") or {}
-        return settings if settings and "BootOrder" in shown else computer.uri
+        shown = (self._bmc.resources.find(settings) or {}).get("Boot")
+        return settings if settings and isinstance(shown, Mapping) and "BootOrder" in shown else computer.uri

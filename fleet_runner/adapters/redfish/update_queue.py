@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from fleet_runner.adapters.redfish.resources import Body, Resources
 from fleet_runner.core.base.printable import printable
 
-OPEN = frozenset({"Pending", "InProgress"})
+OPEN = ("Pending", "InProgress")
 """States of a task that has not ended; a reset of the host begins those that wait."""
 
 MOST_LETTERS = 80

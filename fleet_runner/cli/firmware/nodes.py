@@ -7,7 +7,6 @@ from fleet_runner.adapters import source
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import known
 from fleet_runner.core.base.errors import FleetError
-from fleet_runner.core.firmware.goals import SETTINGS, VERSIONS
 from fleet_runner.core.firmware.turns import NAMED, Member, MemberStatus, unfit
 from fleet_runner.core.firmware.waves import plan
 from fleet_runner.core.inventory.last_places import place
@@ -87,12 +86,12 @@ def _one_type(wanted: NodeFilter, found: Iterable[Node]) -> str:
 
 def _sights(store: Store, fleet: Fleet, found: Collection[Node], defined: Definition) -> dict[str, MemberStatus]:
     names = [node.name for node in found]
-    versions, settings = store.newest(VERSIONS, names), store.newest(SETTINGS, names)
+    already = right(store, names, defined)
     return {
         node.name: MemberStatus(
             node,
             fleet.devices[node.name].status if node.name in fleet.devices else None,
-            right(defined, versions.get(node.name), settings.get(node.name)),
+            node.name in already,
         )
         for node in found
     }

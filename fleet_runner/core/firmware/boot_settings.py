@@ -1,20 +1,21 @@
 """Secure Boot and what boots first: what a profile wants, what a BMC shows of them, and what is to be changed."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.base.fields import Problem, Section, Unfit
+from fleet_runner.core.firmware import bios
 from fleet_runner.core.firmware.bios import Plan
 from fleet_runner.core.firmware.bios_values import Value
 from fleet_runner.core.firmware.catalogue import CatalogueError
 
 SECTION = "boot_settings"
-SECURE, FIRST = "secure_boot", "boot_first"
-"""What the two are called among a node's settings; no BIOS has settings of these names."""
+SECURE, FIRST = "boot_settings.secure_boot", "boot_settings.first"
+"""What the two are called among a node's settings; the name of no BIOS attribute has a dot."""
 
 PATTERNS = (
     "/redfish/v1/Systems/*!HGX_*",
@@ -28,9 +29,16 @@ DELL_SECURE = "SecureBoot"
 """A Dell's BIOS setting: its SecureBoot resource makes a job of its own at once, after which its BIOS takes no other
 settings (bmc-toolbox/bmclib 471)."""
 
-NO_KEYS = "SetupMode"
+ENABLE, MODE = "SecureBootEnable", "SecureBootMode"
+
+MODES = ("SetupMode", "AuditMode", "UserMode", "DeployedMode")
+NO_KEYS = MODES[:2]
+"""Modes without a platform key, in which nothing is enforced (UEFI specification, 32.3)."""
 
 _SYSTEM = re.compile(r"/redfish/v1/Systems/[^/]+/?")
+_REMOTE = re.compile(r"USB\(|CDROM\(|iSCSI\(|NVMeOF\(")
+"""In the paths of what is neither the network's nor the host's own disk."""
+
 _DISK = re.compile(r"(?:NVMe|Sata|SCSI|Scsi|SasEx|eMMC|UFS|HD)\(")
 _NETWORK_NAME = re.compile(r"(?:\([^)]*\) )?(?:uefi:? ?)?(?:pxe|http|network)", re.IGNORECASE)
 _DISK_NAME = re.compile(r"(?:\([^)]*\) )?(?:uefi:? ?)?(?:hard ?(?:disk|drive)|nvme)", re.IGNORECASE)
@@ -74,6 +82,9 @@ def read(profile: Mapping[str, Any]) -> dict[str, Value]:
     section.strangers()
     if not problems and secure is None and first is None:
         section.wrong("first", "nothing", "secure_boot, first, or both")
+    attributes = profile[bios.SECTION].get("attributes") if isinstance(profile.get(bios.SECTION), Mapping) else None
+    if secure is not None and isinstance(attributes, Mapping) and DELL_SECURE in attributes:
+        section.wrong("secure_boot", f"{DELL_SECURE} among the attributes of bios, too", "one of them")
     if problems:
         raise CatalogueError(tuple(problems))
     return {name: value for name, value in ((SECURE, secure), (FIRST, first)) if value is not None}
@@ -107,13 +118,11 @@ def shown(bodies: Mapping[str, Any]) -> Shown:
 def in_force(seen: Shown) -> dict[str, Value]:
     """Return what holds for the system that runs, as far as the BMC tells."""
     found: dict[str, Value] = {}
-    current, enabled = seen.secure.get("SecureBootCurrentBoot"), seen.secure.get("SecureBootEnable")
+    current = seen.secure.get("SecureBootCurrentBoot")
     if current in ("Enabled", "Disabled"):
         found[SECURE] = current == "Enabled"
-    elif isinstance(enabled, bool):
-        found[SECURE] = enabled
-    if seen.order and (option := seen.options.get(seen.order[0])) is not None:
-        found[FIRST] = str(kind(option))
+    if (first := _first(seen.order, seen)) is not None:
+        found[FIRST] = first
     return found
 
 
@@ -121,22 +130,22 @@ def pending(seen: Shown) -> dict[str, Value]:
     """Return what the next reset changes."""
     now = in_force(seen)
     found: dict[str, Value] = {}
-    enabled = seen.secure.get("SecureBootEnable")
+    enabled = seen.secure.get(ENABLE)
     if SECURE in now and isinstance(enabled, bool) and enabled is not now[SECURE]:
         found[SECURE] = enabled
-    if FIRST in now and seen.later and (option := seen.options.get(seen.later[0])) is not None:
-        then = str(kind(option))
-        found |= {FIRST: then} if then != now[FIRST] else {}
+    if FIRST in now and (then := _first(seen.later, seen)) not in (None, now[FIRST]):
+        found[FIRST] = str(then)
     return found
 
 
 def kind(option: Mapping[str, Any]) -> Kind:
     """Return what a boot option boots from: by its alias, its UEFI device path, and last by its name.
 
-    A network card behind USB is the BMC's own, which leads to no network.
+    A network card behind USB is the BMC's own, which leads to no network; a disk behind the network is none
+    of the host's own.
     """
     alias, path, name = (str(option.get(key) or "") for key in ("Alias", "UefiDevicePath", "DisplayName"))
-    if "USB(" in path or "CDROM(" in path:
+    if _REMOTE.search(path):
         return Kind.OTHER
     if alias not in ("", "None"):
         return ALIASES.get(alias, Kind.OTHER)
@@ -199,8 +208,9 @@ def _missing(name: str) -> str:
 def _kept(name: str, value: Value, seen: Shown) -> str:
     """Say why it is not changed, though it is not as it should be; "" where it can be."""
     if name == SECURE:
-        without = value is True and seen.secure.get("SecureBootMode") == NO_KEYS
-        return "the BIOS is in SetupMode, without a platform key: enroll keys first, then retry" if without else ""
+        mode = seen.secure.get(MODE)
+        without = value is True and mode in NO_KEYS
+        return f"the BIOS is in {mode}, without a platform key: enroll keys first, then retry" if without else ""
     if seen.dell:
         return "a Dell's boot order is not changed here: set its SetBootOrderEn in the profile's bios"
     return "" if reordered(seen, value) else f"no {value} device is in the boot order"
@@ -210,6 +220,15 @@ def _plain(option: Mapping[str, Any]) -> int:
     """Return how far an option is from PXE over IPv4."""
     told = f"{option.get('UefiDevicePath')} {option.get('DisplayName')}"
     return 2 * bool(_IPV6.search(told)) + bool(_HTTP.search(told))
+
+
+def _first(order: Sequence[str], seen: Shown) -> str | None:
+    """Return what the first option boots from that is not switched off; None where one before it is not shown."""
+    for each in order:
+        option = seen.options.get(each)
+        if option is None or _usable(option):
+            return None if option is None else str(kind(option))
+    return None
 
 
 def _usable(option: Mapping[str, Any]) -> bool:

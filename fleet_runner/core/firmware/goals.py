@@ -13,6 +13,9 @@ VERSIONS = "firmware_pins"
 SETTINGS = "bios_settings"
 """The check that saw the BIOS settings: `observed["attributes"]`, by name."""
 
+BOOT = "boot_settings"
+"""The check that saw the boot settings, in the same way."""
+
 
 def reached(catalogue: Catalogue, seen: Result | None) -> bool:
     """Whether every component was seen on its target; False where anything about that is not certain."""
@@ -27,7 +30,7 @@ def reached(catalogue: Catalogue, seen: Result | None) -> bool:
 
 
 def settled(wanted: Mapping[str, Value], seen: Result | None) -> bool:
-    """Whether every BIOS setting that the profile names was seen as it should be; True where it names none."""
+    """Whether every BIOS or boot setting of a profile was seen as it should be; True where it names none."""
     if not wanted:
         return True
     found = seen.observed.get("attributes") if seen is not None and seen.verdict is Verdict.PASS else None

@@ -7,7 +7,7 @@ from fleet_runner.adapters.logs import log
 from fleet_runner.adapters.plays import profiles
 from fleet_runner.adapters.plays.profiles import Stamp
 from fleet_runner.core.base.errors import EvidenceError, SettingsError
-from fleet_runner.core.firmware import bios, catalogue
+from fleet_runner.core.firmware import bios, boot_settings, catalogue
 from fleet_runner.core.firmware.bios_values import Value
 from fleet_runner.core.firmware.catalogue import Catalogue
 from fleet_runner.settings import Settings
@@ -15,10 +15,11 @@ from fleet_runner.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What the profile of a device type says of its firmware: the catalogue, and the BIOS settings."""
+    """What the profile of a device type says of its firmware: the catalogue, the BIOS and the boot settings."""
 
     catalogue: Catalogue
     settings: Mapping[str, Value]
+    boot: Mapping[str, Value]
 
 
 @dataclass(slots=True)
@@ -48,10 +49,10 @@ def define(settings: Settings, device_type: str) -> Definition:
 
     Raises:
         SettingsError: there is none, or its file cannot be read.
-        CatalogueError: the catalogue, or its BIOS settings, are unusable.
+        CatalogueError: the catalogue, or its BIOS or boot settings, are unusable.
     """
     profile = profiles.read(settings, device_type)
-    return Definition(catalogue.read(profile), bios.read(profile))
+    return Definition(catalogue.read(profile), bios.read(profile), boot_settings.read(profile))
 
 
 def _read(settings: Settings, device_type: str) -> Definition | None:

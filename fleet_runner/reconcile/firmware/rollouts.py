@@ -4,16 +4,18 @@ A tick reads, decides and writes each rollout as a whole, or finds at its next t
 kept between two ticks. Nodes are asked by requests: what moves them is decided where every request is.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import structlog
 
+from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.firmware.rollouts import News
 from fleet_runner.core.base.errors import ConflictError
 from fleet_runner.core.cabling.fabrics import NVLINK
+from fleet_runner.core.checks.verdicts import Result
 from fleet_runner.core.firmware.domain_turns import due
-from fleet_runner.core.firmware.goals import SETTINGS, VERSIONS, reached, settled
+from fleet_runner.core.firmware.goals import BOOT, SETTINGS, VERSIONS, reached, settled
 from fleet_runner.core.firmware.rollout import (
     Course,
     Rollout,
@@ -26,7 +28,7 @@ from fleet_runner.core.firmware.rollout import (
 )
 from fleet_runner.core.firmware.turns import Member, MemberStatus, RolloutStep, later, unfit
 from fleet_runner.core.inventory.records import Fleet
-from fleet_runner.core.lifecycle.runs import Node, Stored
+from fleet_runner.core.lifecycle.runs import Node
 from fleet_runner.reconcile.firmware.catalogues import Definition
 from fleet_runner.reconcile.lifecycle.racks import ill
 from fleet_runner.reconcile.loop.context import Report, TickContext
@@ -132,13 +134,12 @@ class _Look:
         """Return what is known of each member's node; what it has already, only against a definition."""
         store = self.world.store
         names = [each.node for each in members]
-        versions = store.newest(VERSIONS, names) if defined is not None else {}
-        settings = store.newest(SETTINGS, names) if defined is not None else {}
+        already = right(store, names, defined) if defined is not None else frozenset[str]()
         return {
             node.name: MemberStatus(
                 node,
                 self._status(node),
-                defined is not None and right(defined, versions.get(node.name), settings.get(node.name)),
+                node.name in already,
                 *news.get(node.name, _NOTHING),
             )
             for node in store.some(names)
@@ -149,8 +150,17 @@ class _Look:
         return device.status if device is not None else None
 
 
-def right(defined: Definition, versions: Stored | None, settings: Stored | None) -> bool:
-    """Whether the newest evidence says that a node has everything already."""
-    return reached(defined.catalogue, versions.result if versions is not None else None) and settled(
-        defined.settings, settings.result if settings is not None else None
+def right(store: Store, names: Collection[str], defined: Definition) -> frozenset[str]:
+    """Return the nodes of which the newest evidence says that they have everything already."""
+
+    def seen(check: str) -> dict[str, Result]:
+        return {name: stored.result for name, stored in store.newest(check, names).items()}
+
+    versions, settings, boot = seen(VERSIONS), seen(SETTINGS), seen(BOOT)
+    return frozenset(
+        name
+        for name in names
+        if reached(defined.catalogue, versions.get(name))
+        and settled(defined.settings, settings.get(name))
+        and settled(defined.boot, boot.get(name))
     )

@@ -14,7 +14,7 @@ SERVICE, QUEUE = f"{ROOT}/UpdateService", f"{ROOT}/UpdateService/UpdateTaskQueue
 USER = ("admin", "correct horse")
 
 
-def unready(*states: str, rules: Any = ()) -> str:
+def unready(*states: Any, rules: Any = ()) -> str:
     """Say what keeps an iLO from taking an image whose queue has tasks in some states."""
     uris = [f"{QUEUE}/{number}" for number in range(len(states))]
     named = zip(uris, states, strict=True)
@@ -42,6 +42,7 @@ def test_what_waits_in_the_queue_or_is_written_is_named(state: str) -> None:
 
 def test_what_has_ended_keeps_nothing_away() -> None:
     assert unready() == unready("Complete", "Exception", "Canceled", "Expired") == ""
+    assert unready(None, ["Pending"], {}) == "", "of no state that there is"
 
 
 def test_a_queue_that_is_not_there_is_empty_and_one_that_cannot_be_read_is_not_known() -> None:

@@ -62,11 +62,11 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield made
 
 
-def catalogue(folder: Path, target: object = "1.2") -> None:
+def catalogue(folder: Path, target: object = "1.2", **more: Any) -> None:
     """Write what the device type should have."""
     (folder / "inventory" / "group_vars").mkdir(parents=True, exist_ok=True)
     rows = [{"component": "BMC", "inventory_id": "BMC", "target": target}]
-    profile = {"fleet_profile": {"firmware": {"components": rows}}}
+    profile = {"fleet_profile": {"firmware": {"components": rows}, **more}}
     (folder / "inventory" / "group_vars" / "device_type_t.yml").write_text(yaml.safe_dump(profile), "utf-8")
 
 
@@ -162,6 +162,20 @@ def test_who_is_on_target_already_is_skipped(typed: Type, store: Store) -> None:
     assert store.rollout_members(1)[0] == Member(
         "gpu-1", -1, RolloutStep.SKIPPED, "everything is already on its target"
     )
+
+
+@pytest.mark.parametrize(("secure", "skipped"), [(True, True), (False, False), (None, False)])
+def test_nobody_is_on_target_whose_boot_settings_differ(
+    typed: Type, store: Store, tmp_path: Path, secure: bool | None, skipped: bool
+) -> None:
+    catalogue(tmp_path, boot_settings={"secure_boot": True})
+    pins = Result("firmware_pins", Verdict.PASS, "1 component", observed={"versions": {"BMC": "1.2"}})
+    attributes = {"boot_settings.secure_boot": secure}
+    boot = Result("boot_settings", Verdict.PASS, "as it was then", observed={"attributes": attributes})
+    seen = [Judged("gpu-1", 5.0, each) for each in (pins, boot) if each is pins or secure is not None]
+    store.record_by_hand(Stage.FIRMWARE, "bob", seen, 5.0)
+    words = typed(*START, "--node", "gpu-1,gpu-2", "-y").words
+    assert ("everything is already on its target" in words) is skipped
 
 
 @pytest.mark.parametrize(

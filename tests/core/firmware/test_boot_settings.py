@@ -51,11 +51,21 @@ def test_a_profile_names_either_or_both() -> None:
         ({"secure_boot": "on"}, "expected true or false"),
         ({"secure": True}, "expected 'secure_boot'"),
         ([], "expected a mapping"),
+        ({"secure_boot": True}, "found SecureBoot among the attributes of bios, too, expected one of them"),
     ],
 )
 def test_what_is_wrong_with_a_profile_is_named(section: Any, why: str) -> None:
     with pytest.raises(CatalogueError, match=why):
-        read({"boot_settings": section})
+        read({"boot_settings": section, "bios": {"attributes": {"SecureBoot": "Disabled"}}})
+
+
+@pytest.mark.parametrize(
+    "bios", [None, [], {}, {"attributes": ["SecureBoot"]}, {"attributes": {"SriovEnable": "On"}}]
+)
+def test_whatever_else_is_among_the_bios_settings_is_not_its_matter(bios: Any) -> None:
+    assert read({"boot_settings": {"secure_boot": True}, "bios": bios}) == {SECURE: True}
+    both_named = {"boot_settings": {"first": "disk"}, "bios": {"attributes": {"SecureBoot": "Enabled"}}}
+    assert read(both_named) == {FIRST: "disk"}
 
 
 @pytest.mark.parametrize(
@@ -77,6 +87,8 @@ def test_what_is_wrong_with_a_profile_is_named(section: Any, why: str) -> None:
         ({"UefiDevicePath": "VenHw_B2AD3248_02000000", "DisplayName": "Hard Drive"}, Kind.DISK),
         ({"DisplayName": "UEFI: PXE IPv4 Intel"}, Kind.NETWORK),
         ({"DisplayName": "UEFI Shell"}, Kind.OTHER),
+        ({"UefiDevicePath": f"{PXE4}/iSCSI(iqn.2026-01.example:disk,0x0)"}, Kind.OTHER),
+        ({"UefiDevicePath": f"{PXE4}/NVMeOF(nqn.2026-01.example:disk)"}, Kind.OTHER),
         ({}, Kind.OTHER),
     ],
 )
@@ -107,7 +119,7 @@ def test_what_a_bmc_shows_is_found_among_its_resources() -> None:
         (Shown(), {}, {}),
         (Shown(USER), {SECURE: False}, {}),
         (Shown({**USER, "SecureBootEnable": True}), {SECURE: False}, {SECURE: True}),
-        (Shown({"SecureBootEnable": True}), {SECURE: True}, {}),
+        (Shown({"SecureBootEnable": True}), {}, {}),
         (Shown({"SecureBootCurrentBoot": "Enabled"}), {SECURE: True}, {}),
         (Shown({"SecureBootCurrentBoot": None, "SecureBootEnable": None}), {}, {}),
         (Shown(order=ORDER), {}, {}),
@@ -115,6 +127,9 @@ def test_what_a_bmc_shows_is_found_among_its_resources() -> None:
         (Shown(order=ORDER, later=ORDER, options=OPTIONS), {FIRST: "disk"}, {}),
         (Shown(order=ORDER, later=("Boot0004",), options=OPTIONS), {FIRST: "disk"}, {FIRST: "network"}),
         (Shown(order=ORDER, later=("Boot0009",), options=OPTIONS), {FIRST: "disk"}, {}),
+        (Shown(order=("Boot0005", "Boot0001"), options=OPTIONS), {FIRST: "disk"}, {}),
+        (Shown(order=("Boot0005", "Boot0009", "Boot0001"), options=OPTIONS), {}, {}),
+        (Shown(order=("Boot0005",), options=OPTIONS), {}, {}),
     ],
 )
 def test_what_holds_and_what_waits(seen: Shown, now: Any, then: Any) -> None:
@@ -147,8 +162,13 @@ def test_a_plan_says_what_is_sent_what_waits_and_what_cannot_be() -> None:
 @pytest.mark.parametrize(
     ("wanted", "seen", "why"),
     [
-        ({SECURE: True}, Shown(), "secure_boot: the BMC does not show whether Secure Boot is on"),
-        ({FIRST: "disk"}, Shown(USER), "boot_first: the BMC does not show a boot order with the options in it"),
+        ({SECURE: True}, Shown(), "boot_settings.secure_boot: the BMC does not show whether Secure Boot is on"),
+        (
+            {FIRST: "disk"},
+            Shown(USER),
+            "boot_settings.first: the BMC does not show a boot order with the options in it",
+        ),
+        ({SECURE: True}, Shown({**USER, "SecureBootMode": "AuditMode"}), "is in AuditMode, without a platform key"),
         ({SECURE: True}, Shown({**USER, "SecureBootMode": "SetupMode"}), "is in SetupMode, without a platform key"),
         (
             {FIRST: "network"},

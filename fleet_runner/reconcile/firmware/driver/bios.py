@@ -25,6 +25,7 @@ from fleet_runner.core.firmware.bios_steps import (
     Set,
     Settled,
     Try,
+    Turn,
     Wait,
     decide,
     first,
@@ -133,7 +134,7 @@ def _turn(visit: _Visit) -> Report:
         return Report(SettingStatus.BUSY, why)
     plan = _plan(visit)
     tried = store.bios_try(target.node, target.since) if store else None
-    match decide(plan, tried, _clock(visit), _settings(visit).queue()):
+    match _decided(visit, plan, tried):
         case Settled():
             message = f"BIOS settings are as the profile says: {len(plan.settled)}"
             report = Report(SettingStatus.SETTLED, message, notes=plan.notes)
@@ -152,6 +153,15 @@ def _turn(visit: _Visit) -> Report:
     return report
 
 
+def _decided(visit: _Visit, plan: Plan, tried: Try | None) -> Turn:
+    """Return what is to be done; nothing that needs a reset while something else waits for one."""
+    settings = _settings(visit)
+    turn = decide(plan, tried, _clock(visit), settings.queue())
+    if isinstance(turn, Set | Commit | Reset) and (why := settings.kept()):
+        return Wait(f"no reset of the host is asked for: {why}")
+    return turn
+
+
 def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Value]) -> Report:
     """Send the changes; then they are written down, with the reset that is asked for."""
     settings = _settings(visit)
@@ -162,14 +172,18 @@ def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Val
     if why := identity.stranger(visit.bmc, visit.means.device):
         return Report(SettingStatus.REFUSED, why, request, notes=plan.notes)
     visit.lease.confirm()
+    refused: tuple[str, ...] = ()
     try:
         sent = _sent(settings, plan)
     except BmcRefused as error:
         if error.status in BUSY:
             raise
-        job = settings.queue().scheduled
-        why = f"{error}; {job.told} waits for a reset of the host" if job else str(error)
-        return Report(SettingStatus.REFUSED, why, request, notes=plan.notes)
+        sent = _in_part(plan, _plan(visit))
+        refused = (str(error),)
+        if not sent.changes:
+            job = settings.queue().scheduled
+            why = f"{error}; {job.told} waits for a reset of the host" if job else str(error)
+            return Report(SettingStatus.REFUSED, why, request, notes=plan.notes)
     if sent.changes != changes:
         request = _request(settings, sent.changes)
     after = _plan(visit)
@@ -187,7 +201,12 @@ def _set(visit: _Visit, plan: Plan, tried: Try | None, changes: Mapping[str, Val
     if after.waiting and settings.queue().lacking:
         settings.make_job()
     report = _reset(visit, plan, noted(sent, tried, _clock(visit)), new=True)
-    return replace(report, request=request, notes=(*after.notes, *unseen), changed=True)
+    return replace(report, request=request, notes=(*after.notes, *unseen, *refused), changed=True)
+
+
+def _in_part(plan: Plan, after: Plan) -> Plan:
+    """Return a plan with those of its changes alone that wait for a reset, though the BMC refused one after them."""
+    return replace(plan, changes={name: value for name, value in plan.changes.items() if name in after.waiting})
 
 
 def _sent(settings: HostSettings, plan: Plan) -> Plan:
