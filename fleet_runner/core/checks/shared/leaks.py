@@ -120,5 +120,7 @@ def _state(detector: Detector) -> str:
 def _reading(detector: Detector) -> str:
     if detector.wet is None:
         return ""
+    if detector.below is None:
+        return f"; it reads {detector.volts:g} V, which the BMC calls {detector.rope}"
     side, sense = ("at or below", "wet") if detector.wet else ("above", "dry")
     return f"; it reads {detector.volts:g} V, {side} its limit of {detector.below:g} V as a {sense} one does"

@@ -147,6 +147,32 @@ def test_a_rope_alone_is_a_detector_and_no_rail() -> None:
     }
 
 
+def test_a_rope_without_a_limit_that_its_bmc_calls_critical_is_a_doubt() -> None:
+    """Nothing else says that it is wet. One that gives no reading is an empty slot, which BMCs call Critical, too."""
+    bad = {"State": "Enabled", "Health": "Critical"}
+    alone = rope(1.2, None, Name="HSC Leak 1", Status=bad)
+    result = told({LEAK: GONE}, alone, leak_detectors=1)
+    assert remedies(result) == DOUBTED
+    assert result.message == (
+        "the leak detector HSC Leak 1 says Critical, expected OK; it reads 1.2 V, which the BMC calls Critical"
+    )
+    assert remedies(told(detector("OK"), rope(1.2, None, Status=bad))) == DOUBTED
+    assert told({LEAK: GONE}, rope(0, None, Name="HSC Leak 1", Status=bad)).verdict is Verdict.UNKNOWN
+
+
+def test_detectors_that_are_called_alike_do_not_speak_for_each_other() -> None:
+    """Two chassis may both have a Moisture: the dry one must not hide the wet one, in whatever order they come."""
+    other = LEAK.replace("/2/", "/3/")
+    for first, second in (("Critical", "OK"), ("OK", "Critical")):
+        result = told(detector(first), detector(second, other))
+        assert remedies(result) == SEEN
+        assert sorted(result.observed["leak_detectors"].values()) == ["Critical", "OK"]
+    ropes = rope(1.2), {ROPE.replace("/2/", "/3/"): rope(1.73)[ROPE]}
+    result = told(detector("OK"), *ropes)
+    assert remedies(result) == DOUBTED
+    assert set(result.observed["leak_detectors"]) == {"Leak Moisture", "leak_moisture (2)", "leak_moisture (3)"}
+
+
 def test_detectors_that_are_told_of_in_a_group_alone_count() -> None:
     """DMTF's LeakDetection may hold them as excerpts; one that has a resource, too, counts once."""
     rows = [
