@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.checks.verdicts import Remedy, Result, Verdict
+from fleet_runner.core.checks.verdicts import NOT_SOUGHT, Remedy, Result, Verdict
 from tests.core.checks.catalogue.judging import HEALTHY, PROFILE, changed, judged, remedies
 
 BODIES: dict[str, Any] = json.loads(HEALTHY["sensors"]["redfish_sensors"])
@@ -128,6 +128,21 @@ def test_a_detector_that_says_nothing_is_unknown() -> None:
     assert told(detector(None)).verdict is Verdict.PASS
     assert told(mute, rope(1.7)).verdict is Verdict.PASS
     assert remedies(told(mute, rope(1.2))) == DOUBTED
+
+
+@pytest.mark.parametrize(
+    "mute", [detector(None, Status={}), detector("OK", Status={"State": "Absent"}), {LEAK: GONE}]
+)
+def test_beside_a_mute_detector_another_fault_is_no_proof_that_all_is_dry(mute: dict[str, Any]) -> None:
+    """The result says what it could not look for; of an own reaction that is not told, it does not."""
+    body = {"ReadingType": "Temperature", "Reading": 99, "Thresholds": {"UpperCritical": {"Reading": 90}}}
+    hot = {f"{CHASSIS}/Sensors/Hot": body | {"@odata.type": "#Sensor.v1_7_0.Sensor", "Name": "Hot", "Status": OK}}
+    result = told(hot, mute)
+    assert (result.verdict, remedies(result)) == (Verdict.FAIL, {"sensor.hot": Remedy.TRIAGE})
+    assert result.observed[NOT_SOUGHT] == ["leak.detected", "leak.suspected"]
+    unread: dict[str, Any] = {f"{CHASSIS}/LeakDetectors/1": None}
+    assert told(hot, unread).observed[NOT_SOUGHT] == ["leak.detected", "leak.suspected"]
+    assert told(hot, leak_power_off=True).observed[NOT_SOUGHT] == []
 
 
 def test_a_missing_detector_is_unknown() -> None:
