@@ -53,6 +53,7 @@ class Nvl72:
     says: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     gone: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     used: set[str] = field(default_factory=set[str])
+    warm: set[str] = field(default_factory=set[str])
     fleet: Fleet = field(default_factory=source)
 
     def plays(self, node: str, stage: Stage) -> tuple[Result, ...]:
@@ -114,7 +115,8 @@ class Nvl72:
     def _sensors(self, node: str) -> Result:
         bodies: dict[str, object] = {}
         status = {"Health": "OK", "State": "Enabled"}
-        air = {"Name": "Inlet", "ReadingType": "Temperature", "Reading": 24, "Status": status}
+        of_air = status | {"Health": "Warning"} if node in self.warm else status
+        air = {"Name": "Inlet", "ReadingType": "Temperature", "Reading": 24, "Status": of_air}
         bodies["/redfish/v1/Chassis/Chassis_0/Sensors/Inlet"] = {"@odata.type": "#Sensor.v1_7_0.Sensor", **air}
         for name in DETECTORS:
             volts = self.volts.get((node, name), DRY)

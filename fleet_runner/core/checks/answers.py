@@ -17,6 +17,11 @@ def fault_key(node: str, code: str, component: str) -> str:
     return f"{node}/{code}/{component}"
 
 
+def code_of(fault: str) -> str:
+    """Return the code in a fault's key."""
+    return fault.partition("/")[2].partition("/")[0]
+
+
 def about(node: str, code: str, component: str) -> partial[Finding]:
     """Return a finding about a node's part that lacks its message, its remedy and, if hands are needed, its steps."""
     return partial(

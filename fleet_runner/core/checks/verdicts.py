@@ -31,6 +31,10 @@ UNSURE = "unsure"
 """The fact under which a check names what it could not tell: a device, or a list of the two that a link joins."""
 
 
+NOT_SOUGHT = "not_sought"
+"""The fact under which a FAIL names the codes of faults that it could not look for: they may still be there."""
+
+
 class Remedy(StrEnum):
     """What should follow a finding, from the mildest to the hardest."""
 

@@ -8,8 +8,9 @@ it. Before service nothing less than a pass counts, at once.
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
+from fleet_runner.core.checks.answers import code_of
 from fleet_runner.core.checks.catalogue import CHECKS
-from fleet_runner.core.checks.verdicts import UNSURE, Finding, Remedy, Result, Verdict
+from fleet_runner.core.checks.verdicts import NOT_SOUGHT, UNSURE, Finding, Remedy, Result, Verdict
 from fleet_runner.core.faults.needs import ruled
 from fleet_runner.core.inventory.records import Management
 from fleet_runner.core.lifecycle.runs import Stored
@@ -98,6 +99,12 @@ def hides(result: Result, devices: Iterable[str]) -> bool:
     keys = (finding.fault for finding in result.findings)
     dark = {key.removeprefix(_DARK) for key in keys if key.startswith(_DARK)}
     return not touched.isdisjoint(dark) or any(each <= touched for each in unsure(result))
+
+
+def overlooks(result: Result, fault: str) -> bool:
+    """Whether a result could not look for a fault, whatever else it saw."""
+    named = result.observed.get(NOT_SOUGHT)
+    return isinstance(named, list | tuple) and code_of(fault) in named
 
 
 def touches(finding: Finding) -> frozenset[str]:

@@ -3,8 +3,10 @@
 from collections.abc import Collection
 from dataclasses import replace
 
+from fleet_runner.core.checks.answers import code_of
 from fleet_runner.core.checks.verdicts import Remedy, Verdict
 from fleet_runner.core.faults.alarm_clearing import coverage
+from fleet_runner.core.faults.confirmation import overlooks
 from fleet_runner.core.faults.needs import CARRIED_OUT, Need, calls, faults, waived
 from fleet_runner.core.faults.rules.rules import LADDER, AtDeadline
 from fleet_runner.core.firmware.rollout import number
@@ -90,9 +92,9 @@ def is_unsure(view: View, about: Collection[str], since: float) -> bool:
     What had no answer `since` before (epoch seconds) did not see them then either. Where it is not known which faults
     they are (`about` is empty), every check counts.
     """
-    looking = {check for fault in about for check in coverage(fault.partition("/")[2].partition("/")[0])}
+    looking = {check for fault in about for check in coverage(code_of(fault))}
     return any(
-        stored.result.verdict is Verdict.UNKNOWN
+        (stored.result.verdict is Verdict.UNKNOWN or any(overlooks(stored.result, fault) for fault in about))
         and stored.at > since
         and (not about or stored.result.check in looking)
         for stored in view.latest

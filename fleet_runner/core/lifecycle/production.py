@@ -211,9 +211,12 @@ def _turn(view: View, stage: Stage, sweep: Sweep, confirm: float | None, now: fl
 
 
 def _health(view: View) -> str:
-    """What `status` says of a node that serves: nothing while all is well."""
-    if view.domain_leak:
-        return f"it serves; in its NVLink domain {view.domain_leak}"
+    """What `status` says of a node that serves: nothing while all is well. A leak elsewhere hides nothing of it."""
+    leak = f"it serves; in its NVLink domain {view.domain_leak}" if view.domain_leak else ""
+    return "; ".join(each for each in (leak, _own_health(view)) if each)
+
+
+def _own_health(view: View) -> str:
     if words := unauthenticated.told(view):
         return words
     for stage in (Stage.RESUME, Stage.HEALTH_PASSIVE, Stage.CABLING, Stage.HEALTH_ACTIVE):

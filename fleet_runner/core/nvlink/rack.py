@@ -7,7 +7,7 @@ from typing import NamedTuple
 from fleet_runner.core.base.natural_order import natural
 from fleet_runner.core.base.plural import counted
 from fleet_runner.core.checks.shared.leaks import DETECTED, SUSPECTED
-from fleet_runner.core.checks.verdicts import Result, Verdict
+from fleet_runner.core.checks.verdicts import NOT_SOUGHT, Result, Verdict
 from fleet_runner.core.inventory.records import Device, Fleet
 from fleet_runner.core.lifecycle.states import SERVING
 from fleet_runner.core.nvlink.domains import Domain
@@ -36,11 +36,24 @@ WORDS: Mapping[str, str] = {
 """What a sweep's finding says of a compute tray that it names."""
 
 
+_LEAKS: Mapping[str, list[str]] = {DETECTED: ["a leak"], SUSPECTED: ["a leak is suspected"]}
+
+
 class Tray(NamedTuple):
-    """What is known of a compute tray: its state ("production"), and its newest answer of SENSORS, if any."""
+    """What is known of a compute tray: its state ("production"), and its newest answer of SENSORS, if any.
+
+    `tickets` are the codes of the faults that open tickets of it are about: what is mute since may be wet still.
+    """
 
     state: str
     sensors: Result | None = None
+    tickets: frozenset[str] = frozenset()
+
+    @property
+    def leak(self) -> str:
+        """DETECTED, SUSPECTED, or "" for neither."""
+        codes = _codes(self.sensors) | self.tickets
+        return next((code for code in (DETECTED, SUSPECTED) if code in codes), "")
 
 
 class Row(NamedTuple):
@@ -74,7 +87,7 @@ def rack(domain: Domain, fleet: Fleet, trays: Mapping[str, Tray], sweep: Result 
 
 def leaking(trays: Mapping[str, Tray], code: str = DETECTED) -> tuple[str, ...]:
     """Return the trays at which coolant was found (DETECTED), or is suspected."""
-    return tuple(name for name, tray in trays.items() if code in _codes(tray.sensors))
+    return tuple(name for name, tray in trays.items() if tray.leak == code)
 
 
 def leak_sentence(found: Iterable[str]) -> str:
@@ -99,6 +112,7 @@ def _sentence(domain: Domain, trays: Mapping[str, Tray], sweep: Result | None) -
         sweep.message if sweep is not None and sweep.verdict is Verdict.FAIL else "",
         _out(out, trays, len(domain.trays)),
         _unknown(sweep),
+        _mute([name for name in domain.trays if name in trays and _is_mute(trays[name].sensors)]),
         _strange([name for name in domain.trays if name not in trays], len(domain.trays)),
     ]
     return "; ".join(each for each in told if each) or (
@@ -121,6 +135,15 @@ def _unknown(sweep: Result | None) -> str:
     return f"unknown: {sweep.message}" if sweep.verdict is Verdict.UNKNOWN else ""
 
 
+def _mute(names: list[str]) -> str:
+    return f"whether it is dry is not known of {named(names)}" if names else ""
+
+
+def _is_mute(sensors: Result | None) -> bool:
+    """Whether a tray's leak detectors could not all be read; one that was never read, or has none, is not mute."""
+    return sensors is not None and bool(sensors.observed.get(NOT_SOUGHT))
+
+
 def _strange(names: list[str], count: int) -> str:
     verb = "is" if len(names) == 1 else "are"
     return f"{len(names)} of {counted(count, 'compute tray')} {verb} not known to the store" if names else ""
@@ -130,15 +153,10 @@ def _compute(name: str, device: Device | None, tray: Tray | None, sweep: Result 
     state = "not known to the store" if tray is None else "serves" if tray.state in SERVING else f"out: {tray.state}"
     found = sweep.findings if sweep is not None else ()
     wrong = [WORDS[each.code] for each in found if name in each.devices and each.code in WORDS]
-    wrong += _wet(tray.sensors) if tray is not None else []
+    wrong += _LEAKS.get(tray.leak, []) if tray is not None else []
     unseen = _unseen(tray.sensors) if tray is not None else ""
     words = [state, *dict.fromkeys(wrong), *([unseen] if unseen else [])]
     return Row(name, "compute tray", _unit(device), "; ".join(words), bool(wrong) or state != "serves")
-
-
-def _wet(sensors: Result | None) -> list[str]:
-    codes = _codes(sensors)
-    return ["a leak"] if DETECTED in codes else ["a leak is suspected"] if SUSPECTED in codes else []
 
 
 def _unseen(sensors: Result | None) -> str:

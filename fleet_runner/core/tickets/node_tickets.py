@@ -2,7 +2,7 @@
 
 from fleet_runner.core.cabling.fabrics import ETHERNET, INFINIBAND, NVLINK
 from fleet_runner.core.checks.verdicts import Finding, Remedy, is_unasked
-from fleet_runner.core.faults.confirmation import Worth, hides, speaks, suspect, weigh
+from fleet_runner.core.faults.confirmation import Worth, hides, overlooks, speaks, suspect, weigh
 from fleet_runner.core.lifecycle.actions import CloseTicket, OpenTicket
 from fleet_runner.core.lifecycle.runs import Stored, Ticket
 from fleet_runner.core.lifecycle.states import FABRICS, Stage, State
@@ -101,6 +101,7 @@ def _is_gone(stored: Stored, ticket: Ticket) -> bool:
         and not any(finding.fault == ticket.fault for finding in result.findings)
         and _is_news(stored, ticket)
         and not hides(result, ticket.nodes)
+        and not overlooks(result, ticket.fault)
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from fleet_runner.adapters.store import Store
 from fleet_runner.core.cabling.fabrics import NVLINK_TYPE, Fabric, of_domain
+from fleet_runner.core.checks.answers import code_of
 from fleet_runner.core.checks.shared.leaks import DETECTED
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import Node, Ticket
@@ -28,9 +29,14 @@ def domain_of(fleet: Fleet, row: Node) -> Domain | None:
 def racked(store: Store, fleet: Fleet, row: Node, domain: Domain) -> Rack:
     """Return a domain's state, and that of everything in its racks."""
     sensors = store.newest(SENSORS, domain.trays)
-    rows = store.some_nodes(domain.trays)
+    told = [(code_of(each.fault), set(each.nodes)) for each in store.tickets()]
     trays = {
-        each.name: Tray(each.state, sensors[each.name].result if each.name in sensors else None) for each in rows
+        each.name: Tray(
+            each.state,
+            sensors[each.name].result if each.name in sensors else None,
+            frozenset(code for code, nodes in told if each.name in nodes),
+        )
+        for each in store.some_nodes(domain.trays)
     }
     swept = store.newest(SWEPT, [row.name]).get(row.name)
     return rack(domain, fleet, trays, swept.result if swept is not None else None)
@@ -62,4 +68,4 @@ def ill(store: Store, of: Iterable[Fabric]) -> Mapping[str, str]:
 
 def _is_leak(ticket: Ticket) -> bool:
     """Whether a ticket is about coolant that was found; one about a doubt is not."""
-    return ticket.fault.split("/")[1:2] == [DETECTED]
+    return code_of(ticket.fault) == DETECTED

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.checks.verdicts import Remedy
+from fleet_runner.core.checks.verdicts import Remedy, Verdict
 from fleet_runner.core.faults.leak_looks import ASKS, LEAST, ask_at
 from fleet_runner.core.faults.signals.alarm import Alarm
 from fleet_runner.core.lifecycle.actions import OpenRun
@@ -15,7 +15,7 @@ from fleet_runner.core.lifecycle.states import Stage
 from fleet_runner.core.lifecycle.view import Timing
 from fleet_runner.core.schedules.schedule import schedule
 from fleet_runner.core.schedules.sweep import Sweep
-from tests.making import NOW, a_finding, a_run, a_view, an_alarm, stored
+from tests.making import NOW, a_finding, a_run, a_ticket, a_view, an_alarm, stored
 
 TIMING = Timing()
 ENDED = NOW - 10.0
@@ -50,9 +50,12 @@ def test_a_bmc_that_tells_of_a_leak_is_asked_at_once(alarm: Alarm, asked: bool) 
 
 
 def test_messages_without_end_have_a_bmc_asked_once_a_minute() -> None:
-    """Not in each second."""
-    view = a_view(alarms=(told(),), runs=(look(reason=ASKS),))
-    assert ask_at(view, TIMING) == ENDED + LEAST
+    """Not in each second; those without authentication a few times an hour: they may be forged for a whole fleet."""
+    runs = (look(reason=ASKS),)
+    proven, forged = told(), told(component="Rope 2", authenticated=False)
+    assert ask_at(a_view(alarms=(forged, proven), runs=runs), TIMING) == ENDED + LEAST
+    assert ask_at(a_view(alarms=(forged,), runs=runs), TIMING) == ENDED + TIMING.confirm
+    assert ask_at(a_view(alarms=(forged,), runs=runs), replace(TIMING, confirm=1.0)) == ENDED + LEAST
 
 
 def test_a_message_is_answered_by_a_look_that_began_later() -> None:
@@ -69,6 +72,16 @@ def test_coolant_that_was_seen_is_looked_at_again_soon(code: str) -> None:
     quick = replace(TIMING, confirm=1.0)
     assert ask_at(a_view(latest=(found,), runs=(look(),)), quick) == ENDED + LEAST
     assert ask_at(a_view(latest=(found,)), TIMING) == math.inf
+
+
+@pytest.mark.parametrize("code", ["leak.detected", "leak.suspected"])
+def test_coolant_is_looked_for_while_its_ticket_is_open(code: str) -> None:
+    """A detector that is mute since is asked again, too."""
+    mute = stored(check="sensors", verdict=Verdict.UNKNOWN)
+    ticket = a_ticket(fault=f"gpu-01/{code}/Moisture", check="sensors")
+    view = a_view(latest=(mute,), runs=(look(),))
+    assert ask_at(view, TIMING) == math.inf
+    assert ask_at(replace(view, tickets=(ticket,)), TIMING) == ENDED + TIMING.confirm
 
 
 def test_other_findings_ask_for_no_look() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.checks.verdicts import Remedy, Verdict
+from fleet_runner.core.checks.verdicts import NOT_SOUGHT, Remedy, Verdict
 from fleet_runner.core.inventory.records import Management
 from fleet_runner.core.lifecycle.actions import Action, ClearCondition, Decision, Move, OpenRun, SetCondition
 from fleet_runner.core.lifecycle.production import watch
@@ -184,6 +184,17 @@ def test_no_remedy_is_carried_out_for_a_fault_that_may_have_gone() -> None:
         kept = watch(against(fault, latest=(usage(in_use=False), unsure)), TIMING, NOW)
         assert kept.actions == ()
         assert kept.waiting.startswith("REBOOT pending, whether its fault is still there is unknown: ")
+
+
+def test_a_check_that_could_not_look_for_the_fault_heals_nothing_whatever_else_it_saw() -> None:
+    """A leak detector that is mute, while a fan is slow."""
+    fault, blind = "gpu-01/leak.detected/Rope 1", {NOT_SOUGHT: ["leak.detected"]}
+    slow = stored(a_finding(Remedy.WATCH, code="fan.slow"), check="sensors", observed=blind)
+    latest = (usage(in_use=False), slow)
+    assert watch(against(fault, latest=latest), TIMING, NOW).actions == ()
+    assert clears(watch(against("gpu-01/fan.failed/Fan 1", latest=latest), TIMING, NOW)) >= {Condition.PENDING}
+    odd = replace(slow, result=replace(slow.result, observed={NOT_SOUGHT: "leak.detected"}))
+    assert clears(watch(against(fault, latest=(usage(in_use=False), odd)), TIMING, NOW)) >= {Condition.PENDING}
 
 
 def test_only_a_check_that_looks_for_the_fault_keeps_its_remedy_waiting() -> None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
+from fleet_runner.core.checks.verdicts import NOT_SOUGHT, Finding, Remedy, Result, Verdict
 from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.nvlink.domains import domains
 from fleet_runner.core.nvlink.rack import Rack, Tray, leak_sentence, rack
@@ -81,6 +81,17 @@ def test_a_detector_that_says_nothing_is_not_called_dry() -> None:
     assert word(found, "a03-tray-2") == ("serves; no leak detector is known", False)
     odd = Tray("production", Result("sensors", Verdict.PASS, "", observed={"leak_detectors": 3}))
     assert word(stands(t1=odd), "a03-tray-1") == ("serves; no leak detector is known", False)
+
+
+def test_a_leak_stands_while_its_ticket_is_open() -> None:
+    """Its BMC is off by its own policy, or its detector is mute: nobody is told that the rack is well."""
+    mute = Result("sensors", Verdict.UNKNOWN, "", observed={NOT_SOUGHT: ["leak.detected"]})
+    wet = stands(t7=Tray("production", mute, frozenset({"leak.detected"})))
+    assert wet.sentence == f"{leak_sentence(['a03-tray-7'])}; whether it is dry is not known of a03-tray-7"
+    assert word(wet, "a03-tray-7") == ("serves; a leak; no leak detector is known", True)
+    doubted = stands(t7=Tray("production", sensors(), frozenset({"leak.suspected", "fan.failed"})))
+    assert doubted.sentence == "a leak is suspected at a03-tray-7: look"
+    assert stands(t7=Tray("production", mute)).sentence == "whether it is dry is not known of a03-tray-7"
 
 
 def test_what_a_sweep_found_stands_at_the_part() -> None:

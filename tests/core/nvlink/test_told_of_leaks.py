@@ -4,6 +4,7 @@ from fleet_runner.core.cabling.fabrics import NVLINK_TYPE
 from fleet_runner.core.cabling.sweeps import watch as watch_domain
 from fleet_runner.core.inventory.records import Termination
 from fleet_runner.core.lifecycle.production import watch
+from fleet_runner.core.lifecycle.runs import Outcome
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.core.lifecycle.view import Timing
 from fleet_runner.core.nvlink.rack import leak_sentence
@@ -17,6 +18,13 @@ def test_another_tray_serves_on_and_says_who_leaks() -> None:
     runs = (a_run(Stage.HEALTH_PASSIVE), a_run(Stage.CABLING))
     decision = watch(a_view(domain_leak=LEAK, runs=runs), Timing(), NOW)
     assert (decision.actions, decision.waiting) == ((), f"it serves; in its NVLink domain {LEAK}")
+
+
+def test_what_is_wrong_with_a_tray_itself_is_said_beside_it() -> None:
+    """That its own check had no answer is not hidden by another tray's leak."""
+    runs = (a_run(Stage.HEALTH_PASSIVE), a_run(Stage.CABLING, outcome=Outcome.UNKNOWN, detail="its BMC is mute"))
+    said = watch(a_view(domain_leak=LEAK, runs=runs), Timing(), NOW).waiting
+    assert said == f"it serves; in its NVLink domain {LEAK}; UNKNOWN: cabling: its BMC is mute"
 
 
 def test_the_domain_says_it_first() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.checks.verdicts import Finding, Remedy, Verdict
+from fleet_runner.core.checks.verdicts import NOT_SOUGHT, Finding, Remedy, Verdict
 from fleet_runner.core.faults.confirmation import BEFORE_SERVICE, NEEDS_HANDS
 from fleet_runner.core.lifecycle.actions import CloseTicket, OpenTicket
 from fleet_runner.core.lifecycle.runs import Stored, Ticket
@@ -55,6 +55,17 @@ def test_after_a_verdict_open_tickets_are_exactly_the_faults_seen(seen: list[str
         else:
             open_now[len(open_now) + 10] = action.fault
     assert set(open_now.values()) == set(seen)
+
+
+def test_a_check_closes_no_ticket_about_what_it_could_not_look_for() -> None:
+    """Whatever else it found; a ticket about another fault is closed."""
+    wet = a_ticket(id=1, fault="gpu-01/leak.detected/Rope 1", check="sensors")
+    fan = a_ticket(id=2, fault="gpu-01/fan.failed/Fan 1", check="sensors")
+    slow = a_finding(Remedy.WATCH, code="fan.slow")
+    mute = stored(slow, check="sensors", observed={NOT_SOUGHT: ["leak.detected", "leak.suspected"]})
+    assert closed(*followed(mute, node=a_node(), tickets=(wet, fan))) == [2]
+    told = stored(slow, check="sensors", observed={NOT_SOUGHT: []})
+    assert closed(*followed(told, node=a_node(), tickets=(wet, fan))) == [1, 2]
 
 
 def test_the_ticket_says_where_and_what() -> None:

@@ -109,13 +109,6 @@ def hall(make_world: Make) -> Hall:
     return Hall(make_world)
 
 
-def test_a_rack_that_was_brought_up_is_one_machine(hall: Hall) -> None:
-    """All 18 trays serve, and nothing is wrong."""
-    assert hall.says(DOMAIN).startswith("18 compute trays with 72 GPUs are one NVLink domain")
-    assert hall.sentence() == "well: 18 compute trays and 9 switch trays are one machine"
-    assert (hall.world.store.tickets(), hall.harmed()) == ((), set())
-
-
 def test_a_leak_calls_people_at_once_drains_its_tray_and_is_told_to_the_others(hall: Hall) -> None:
     """Its work goes on until it ends: nobody allowed more. The others serve."""
     hall.rack.used = {SEVENTH}
@@ -141,6 +134,7 @@ def test_a_leak_calls_people_at_once_drains_its_tray_and_is_told_to_the_others(h
     assert hall.harmed(SEVENTH) == set()
 
 
+@pytest.mark.nightly
 def test_two_trays_that_leak_are_what_they_share(hall: Hall) -> None:
     """The whole rack is told; the budget lets one of them leave by itself, people were called for both."""
     ropes = (ROPE, ("a03-tray-12", DETECTORS[0]))
@@ -172,6 +166,7 @@ def test_a_detector_that_lies_ends_no_work_and_is_forgotten(hall: Hall) -> None:
     assert hall.state() == (State.PRODUCTION, True)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("state", ["OK", "Critical"])
 def test_detectors_that_are_gone_are_neither_wet_nor_dry(hall: Hall, state: str) -> None:
     """Whatever their BMCs say of them: no tray is drained, none is called dry."""
@@ -185,12 +180,36 @@ def test_detectors_that_are_gone_are_neither_wet_nor_dry(hall: Hall, state: str)
     assert latest["sensors"].verdict.value == "UNKNOWN"
 
 
-def test_a_lost_switch_tray_is_one_ticket(hall: Hall) -> None:
+@pytest.mark.parametrize("warm", [True, pytest.param(False, marks=pytest.mark.nightly)])
+def test_a_wet_detector_that_goes_mute_is_not_called_dry(hall: Hall, warm: bool) -> None:
+    """Nor where its BMC tells of something else: its ticket stays, and its tray takes no work."""
+    hall.rack.used = {SEVENTH}
+    hall.rack.volts[ROPE] = WET
+    hall.posted(ROPE)
+    hall.run(4)
+    hall.rack.gone = {(SEVENTH, each) for each in DETECTORS}
+    hall.rack.warm = {SEVENTH} if warm else set()
+    hall.run(14)
+    latest = {each.result.check: each.result.verdict for each in hall.world.store.latest_results(SEVENTH)}
+    assert latest["sensors"] == ("FAIL" if warm else "UNKNOWN")
+    assert [each.fault for each in hall.world.store.tickets()] == [f"{SEVENTH}/leak.detected/{DETECTORS[2]}"]
+    assert hall.state() == (State.PRODUCTION, False)
+    assert hall.sentence().startswith(f"{SEVENTH} leaks: power it off")
+    hall.rack.gone.clear()
+    hall.rack.volts.clear()
+    hall.run(15)
+    assert (hall.world.store.tickets(), hall.state()) == ((), (State.PRODUCTION, True))
+
+
+def test_a_rack_that_was_brought_up_is_one_machine_and_a_lost_switch_tray_of_it_one_ticket(hall: Hall) -> None:
     """It is named; the trays that lost its links are left alone, and say so."""
+    assert hall.says(DOMAIN).startswith("18 compute trays with 72 GPUs are one NVLink domain")
+    assert hall.sentence() == "well: 18 compute trays and 9 switch trays are one machine"
+    assert (hall.world.store.tickets(), hall.harmed()) == ((), set())
     hall.rack.dark = {"a03-switch-3"}
     hall.run(4)
     hall.swept()
-    hall.run(20)
+    hall.run(10)
     [ticket] = hall.world.store.tickets()
     assert (ticket.check, "a03-switch-3" in ticket.nodes) == ("fabric_nvlink", True)
     assert "the switch tray a03-switch-3 is lost" in hall.sentence()
@@ -203,6 +222,7 @@ def test_a_lost_switch_tray_is_one_ticket(hall: Hall) -> None:
     assert ill(hall.world.store, fabrics) == {}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("fault", "code", "words"),
     [("clique", "nvlink.partition", "lies in clique 9, expected 1"), ("imex", "imex.inactive", "IMEX")],

@@ -14,7 +14,7 @@ from fleet_runner.core.checks.parsers import redfish, redfish_leaks
 from fleet_runner.core.checks.parsers import redfish_sensors as parser
 from fleet_runner.core.checks.parsers.redfish_sensors import Kind, Sensor
 from fleet_runner.core.checks.shared import leaks
-from fleet_runner.core.checks.verdicts import Finding, Remedy, Result
+from fleet_runner.core.checks.verdicts import NOT_SOUGHT, Finding, Remedy, Result
 from fleet_runner.core.inventory import profile
 from fleet_runner.core.inventory.profile import Section
 
@@ -43,7 +43,8 @@ def judge(readings: Readings, expected: Expected) -> Result:
         findings += [_gone(each, len(fans), wanted, expected) for each in gone]
     findings += [*leaks.findings(detectors, expected.node), *leaks.unlike(own, wanted, expected.node)]
     findings += _inlet(used, wanted, expected)
-    unread = [*found.told(), *_unread(used), *_short(fans, wanted), *leaks.mute(detectors, own, wanted)]
+    mute = list(leaks.mute(detectors, wanted))
+    unread = [*found.told(), *_unread(used), *_short(fans, wanted), *mute, *leaks.untold(own, wanted)]
     if still:
         unread.append("every fan stands still; is the host on?")
     if not every:
@@ -56,6 +57,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         "turns": _readings(used, Kind.FAN),
         "volts": _readings(used, Kind.VOLTAGE),
         **leaks.observed(detectors, own),
+        NOT_SOUGHT: sorted(leaks.SOUGHT) if mute or found.unread else [],
     }
     passed = f"{len(used)} sensors are within their own thresholds, {len(fans)} fans turn"
     return unless_unread(conclude(NAME, findings, passed, observed), unread)

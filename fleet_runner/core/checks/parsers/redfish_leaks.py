@@ -5,6 +5,7 @@ its name), which coolant pulls below its lower threshold. Each is told as it is;
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,7 +24,8 @@ POLICY = "LeakDetectionPolicy"
 class Detector:
     """A leak detector: OK, Warning or Critical, or what else it says of itself, "" where it says nothing.
 
-    `volts` is the reading of its rope, `below` what coolant pulls it under; None where the BMC gives none.
+    `volts` is the reading of its rope, `below` what coolant pulls it under; None where the BMC gives none. `rope` is
+    how the BMC calls the rope: of one without a limit, nothing else says that it is wet.
     """
 
     name: str
@@ -31,11 +33,16 @@ class Detector:
     status: Status
     volts: float | None = None
     below: float | None = None
+    rope: str = ""
 
     @property
     def wet(self) -> bool | None:
         """Whether its reading is that of a wet rope; None where it has none: nought is no reading."""
-        return self.volts <= self.below if self.volts and self.below is not None else None
+        if not self.volts:
+            return None
+        if self.below is None:
+            return True if self.rope == "Critical" else None
+        return self.volts <= self.below
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +60,33 @@ def is_of_a_detector(sensor: Sensor) -> bool:
 
 
 def detectors(found: Gathered, sensors: tuple[Sensor, ...]) -> tuple[Detector, ...]:
-    """Return the leak detectors; one that tells no state of its own is as well as its Status, or as its reading."""
-    ropes = {_key(each.name): each for each in sensors if is_of_a_detector(each)}
-    known: dict[str, Detector] = {}
-    for each in _listed(found):
-        rope = ropes.pop(_key(each.name), None)
-        known[_key(each.name)] = _with(each, rope) if rope is not None and rope.status.there else each
-    for key, rope in ropes.items():
-        known[key] = Detector(rope.name, "", rope.status, rope.reading, rope.bounds.lower_critical)
-    return tuple(known.values())
+    """Return the leak detectors; one that tells no state of its own is as well as its Status, or as its reading.
+
+    A rope belongs to the detector of its name. Where several are called alike, nobody knows which one's it is: then
+    each of them speaks for itself, under a name of its own.
+    """
+    listed, ropes = list(_listed(found)), [each for each in sensors if is_of_a_detector(each)]
+    times = Counter(_key(each.name) for each in listed), Counter(_key(each.name) for each in ropes)
+    paired = {_key(each.name): each for each in ropes if all(count[_key(each.name)] == 1 for count in times)}
+    known = [_with(each, paired.get(_key(each.name))) for each in listed]
+    alone = [each for each in ropes if _key(each.name) not in paired]
+    return _told_apart([*known, *(_with(Detector(each.name, "", each.status), each) for each in alone)])
 
 
-def _with(detector: Detector, rope: Sensor) -> Detector:
-    return replace(detector, volts=rope.reading, below=rope.bounds.lower_critical)
+def _with(detector: Detector, rope: Sensor | None) -> Detector:
+    if rope is None or not rope.status.there:
+        return detector
+    return replace(detector, volts=rope.reading, below=rope.bounds.lower_critical, rope=rope.status.health)
+
+
+def _told_apart(every: list[Detector]) -> tuple[Detector, ...]:
+    """Return the detectors under names of their own: one that dries must not speak for one that is wet."""
+    seen, found = Counter[str](), list[Detector]()
+    for each in every:
+        seen[_key(each.name)] += 1
+        nth = seen[_key(each.name)]
+        found.append(each if nth == 1 else replace(each, name=f"{each.name} ({nth})"))
+    return tuple(found)
 
 
 def own_policy(found: Gathered) -> OwnPolicy | None:

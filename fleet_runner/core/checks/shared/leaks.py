@@ -11,6 +11,8 @@ from fleet_runner.core.inventory.profile import Section
 
 DETECTED, SUSPECTED = "leak.detected", "leak.suspected"
 
+SOUGHT = frozenset({DETECTED, SUSPECTED})
+
 ALARMS = frozenset({"Warning", "Critical"})
 
 KNOWN = frozenset({"OK", *ALARMS})
@@ -67,7 +69,7 @@ def findings(detectors: Sequence[Detector], node: str) -> Iterator[Finding]:
         )
 
 
-def mute(detectors: Sequence[Detector], own: OwnPolicy | None, wanted: Section) -> Iterator[str]:
+def mute(detectors: Sequence[Detector], wanted: Section) -> Iterator[str]:
     """Yield what is not known: a detector that is out of use or says nothing may lie in water all the same."""
     least = wanted.whole("leak_detectors") if wanted.has("leak_detectors") else 0
     if len(detectors) < least:
@@ -78,6 +80,10 @@ def mute(detectors: Sequence[Detector], own: OwnPolicy | None, wanted: Section) 
             yield f"the leak detector {each.name} is {each.status.state}{said}: whether it is dry is unknown"
         elif not _tells(each):
             yield f"the leak detector {each.name} says {each.state or 'nothing'}"
+
+
+def untold(own: OwnPolicy | None, wanted: Section) -> Iterator[str]:
+    """Yield that the profile asks what a BMC does by itself, and nobody knows."""
     if own is None and wanted.has("leak_power_off"):
         yield "the BMC does not say what it does by itself at a leak"
 
@@ -120,5 +126,7 @@ def _state(detector: Detector) -> str:
 def _reading(detector: Detector) -> str:
     if detector.wet is None:
         return ""
+    if detector.below is None:
+        return f"; it reads {detector.volts:g} V, which the BMC calls {detector.rope}"
     side, sense = ("at or below", "wet") if detector.wet else ("above", "dry")
     return f"; it reads {detector.volts:g} V, {side} its limit of {detector.below:g} V as a {sense} one does"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from fleet_runner.core.checks.answers import code_of
 from fleet_runner.core.checks.verdicts import Result, Verdict
 from fleet_runner.core.faults.escalation import Attempt
 from fleet_runner.core.faults.rules.rules import AtDeadline, Rules
@@ -93,6 +94,6 @@ def ends(rules: Rules, device_type: str, attempt: Attempt) -> Ends:
         return Ends.NONE
     if rules.at_deadline is AtDeadline.ACT:
         return Ends.ANY
-    codes = {fault.partition("/")[2].partition("/")[0] for fault in attempt.faults}
+    codes = {code_of(fault) for fault in attempt.faults}
     told = any(rules.of(device_type, code).at_once or rules.seen(device_type, code).at_once for code in codes)
     return Ends.LOST if told else Ends.NONE

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.checks.verdicts import Remedy, Result, Verdict
+from fleet_runner.core.checks.verdicts import NOT_SOUGHT, Remedy, Result, Verdict
 from tests.core.checks.catalogue.judging import HEALTHY, PROFILE, changed, judged, remedies
 
 BODIES: dict[str, Any] = json.loads(HEALTHY["sensors"]["redfish_sensors"])
@@ -130,6 +130,21 @@ def test_a_detector_that_says_nothing_is_unknown() -> None:
     assert remedies(told(mute, rope(1.2))) == DOUBTED
 
 
+@pytest.mark.parametrize(
+    "mute", [detector(None, Status={}), detector("OK", Status={"State": "Absent"}), {LEAK: GONE}]
+)
+def test_beside_a_mute_detector_another_fault_is_no_proof_that_all_is_dry(mute: dict[str, Any]) -> None:
+    """The result says what it could not look for; of an own reaction that is not told, it does not."""
+    body = {"ReadingType": "Temperature", "Reading": 99, "Thresholds": {"UpperCritical": {"Reading": 90}}}
+    hot = {f"{CHASSIS}/Sensors/Hot": body | {"@odata.type": "#Sensor.v1_7_0.Sensor", "Name": "Hot", "Status": OK}}
+    result = told(hot, mute)
+    assert (result.verdict, remedies(result)) == (Verdict.FAIL, {"sensor.hot": Remedy.TRIAGE})
+    assert result.observed[NOT_SOUGHT] == ["leak.detected", "leak.suspected"]
+    unread: dict[str, Any] = {f"{CHASSIS}/LeakDetectors/1": None}
+    assert told(hot, unread).observed[NOT_SOUGHT] == ["leak.detected", "leak.suspected"]
+    assert told(hot, leak_power_off=True).observed[NOT_SOUGHT] == []
+
+
 def test_a_missing_detector_is_unknown() -> None:
     """A resource that is gone is no leak, and no proof that all is dry."""
     sound = {uri: body for uri, body in BODIES.items() if uri != LEAK}
@@ -145,6 +160,32 @@ def test_a_rope_alone_is_a_detector_and_no_rail() -> None:
     assert told({LEAK: GONE}, {ROPE: rope(1.7)[ROPE] | {"Name": "HSC Leak 1"}}).observed["leak_detectors"] == {
         "HSC Leak 1": "OK"
     }
+
+
+def test_a_rope_without_a_limit_that_its_bmc_calls_critical_is_a_doubt() -> None:
+    """Nothing else says that it is wet. One that gives no reading is an empty slot, which BMCs call Critical, too."""
+    bad = {"State": "Enabled", "Health": "Critical"}
+    alone = rope(1.2, None, Name="HSC Leak 1", Status=bad)
+    result = told({LEAK: GONE}, alone, leak_detectors=1)
+    assert remedies(result) == DOUBTED
+    assert result.message == (
+        "the leak detector HSC Leak 1 says Critical, expected OK; it reads 1.2 V, which the BMC calls Critical"
+    )
+    assert remedies(told(detector("OK"), rope(1.2, None, Status=bad))) == DOUBTED
+    assert told({LEAK: GONE}, rope(0, None, Name="HSC Leak 1", Status=bad)).verdict is Verdict.UNKNOWN
+
+
+def test_detectors_that_are_called_alike_do_not_speak_for_each_other() -> None:
+    """Two chassis may both have a Moisture: the dry one must not hide the wet one, in whatever order they come."""
+    other = LEAK.replace("/2/", "/3/")
+    for first, second in (("Critical", "OK"), ("OK", "Critical")):
+        result = told(detector(first), detector(second, other))
+        assert remedies(result) == SEEN
+        assert sorted(result.observed["leak_detectors"].values()) == ["Critical", "OK"]
+    ropes = rope(1.2), {ROPE.replace("/2/", "/3/"): rope(1.73)[ROPE]}
+    result = told(detector("OK"), *ropes)
+    assert remedies(result) == DOUBTED
+    assert set(result.observed["leak_detectors"]) == {"Leak Moisture", "leak_moisture (2)", "leak_moisture (3)"}
 
 
 def test_detectors_that_are_told_of_in_a_group_alone_count() -> None:
