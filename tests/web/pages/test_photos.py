@@ -1,5 +1,6 @@
 """Photos of a ticket: what is taken, what is kept of it, and who sees it."""
 
+import asyncio
 import struct
 import zlib
 from contextlib import suppress
@@ -10,10 +11,12 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from fleet_runner.adapters.store.tickets import photos as kept
 from fleet_runner.core.access.roles import Role
 from fleet_runner.core.lifecycle.actions import OpenTicket
 from fleet_runner.core.lifecycle.states import State
-from fleet_runner.core.tickets.photos import MOST_BYTES
+from fleet_runner.core.tickets.photos import MOST_BYTES, picture
+from fleet_runner.web.pages import photos
 from tests.core.tickets.test_photos import LONGEST, PLACE, PLAIN, SCAN, START, frame
 from tests.web.hall import NOW, Hall, act
 from tests.web.looking import PHONE, accessible, fits, opened, shot
@@ -114,6 +117,34 @@ def test_a_form_of_another_site_sends_no_photo(site: Served, number: int) -> Non
         assert sent(client, number, PLAIN).status_code == 403
         form = {"content-type": "application/x-www-form-urlencoded"}
         assert client.post(f"/tickets/{number}/photos", content=b"csrf=x", headers=form).status_code == 403
+
+
+def test_while_a_photo_is_looked_at_others_are_answered(
+    site: Served, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_loop: list[bool] = []
+
+    def looked(body: bytes) -> bytes:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            on_loop.append(False)
+        else:
+            on_loop.append(True)
+        return picture(body)
+
+    monkeypatch.setattr(photos, "picture", looked)
+    with site.client(Role.TECHNICIAN) as client:
+        assert sent(client, number, PLAIN).status_code == 200
+    assert on_loop == [False], "a hostile one takes half a second"
+
+
+def test_where_all_photos_are_too_much_it_is_sent_later(
+    site: Served, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "ALL_BYTES", 1)
+    with site.client(Role.TECHNICIAN) as client:
+        assert sent(client, number, PLAIN).status_code == 503, "which the phone takes for a reason to keep it"
 
 
 def test_there_are_so_many_of_a_ticket(site: Served, number: int) -> None:
