@@ -6,6 +6,7 @@ import zlib
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from time import time
 
 import httpx
 import pytest
@@ -15,7 +16,7 @@ from fleet_runner.adapters.store.tickets import photos as kept
 from fleet_runner.core.access.roles import Role
 from fleet_runner.core.lifecycle.actions import OpenTicket
 from fleet_runner.core.lifecycle.states import State
-from fleet_runner.core.tickets.photos import MOST_BYTES, picture
+from fleet_runner.core.tickets.photos import MOST, MOST_BYTES, picture
 from fleet_runner.web.pages import photos
 from tests.core.tickets.test_photos import LONGEST, PLACE, PLAIN, SCAN, START, frame
 from tests.web.hall import NOW, Hall, act
@@ -203,6 +204,59 @@ def test_a_photo_goes_with_the_report_and_what_is_none_is_told_at_once(
     said = [each.sentence for each in hall.store.ticket_changes(number)]
     assert ["a new GPU" in each for each in said].count(True) == 1
     assert ["A photo is on" in each for each in said].count(True) == 1
+    page.context.close()
+
+
+def test_a_photo_that_does_not_get_through_keeps_no_report_waiting(
+    browser: Browser, site: Served, hall: Hall, number: int, tmp_path: Path
+) -> None:
+    page = technician(browser, site)
+    page.goto(f"{site.url}/tickets/{number}")
+    expect(page.locator("[data-kept]")).to_be_attached()
+    page.route("**/photos", lambda route: route.abort())
+    page.set_input_files("#another", drawing(tmp_path / "photo.png", 40, 30))
+    page.get_by_role("button", name="Send the photo").click()
+    expect(page.locator("#reports")).to_contain_text(f"Not sent yet: a photo, of ticket {number}.")
+    page.clock.set_fixed_time(time() + 60)  # the report is the later one
+    page.fill("#did", "a new GPU")
+    page.get_by_role("button", name="Done: check it now").click()
+    expect(page.locator("#reports")).to_contain_text(f"Ticket {number} is reported as done.")
+    expect(page.locator("#reports")).to_contain_text(f"Not sent yet: a photo, of ticket {number}.")
+    assert any("a new GPU" in each.sentence for each in hall.store.ticket_changes(number))
+    page.context.close()
+
+
+def test_why_a_photo_is_refused_is_shown_until_somebody_forgets_it(
+    browser: Browser, site: Served, hall: Hall, number: int, tmp_path: Path
+) -> None:
+    for wide in range(MOST):
+        hall.store.add_photo(number, bytes([wide]), "ann", 1.0)
+    page = technician(browser, site)
+    page.goto(f"{site.url}/tickets/{number}")
+    page.set_input_files("#another", drawing(tmp_path / "photo.png", 40, 30))
+    page.get_by_role("button", name="Send the photo").click()
+    expect(page.locator("#reports")).to_contain_text(
+        f'the server refuses your photo (409). It says: "ticket {number} has {MOST} photos'
+    )
+    expect(page.locator("#reports")).not_to_contain_text("Say it on a ticket")
+    page.get_by_role("button", name="Forget it").click()
+    expect(page.locator("#reports")).to_be_empty()
+    page.context.close()
+
+
+def test_where_a_browser_has_no_room_left_pages_are_shown_all_the_same(
+    browser: Browser, site: Served, hall: Hall, number: int
+) -> None:
+    page = technician(browser, site)
+    page.goto(f"{site.url}/tickets/{number}")
+    expect(page.locator("[data-kept]")).to_be_attached()
+    (worker,) = page.context.service_workers
+    worker.evaluate(
+        "() => { Cache.prototype.put = async () => { throw new DOMException('', 'QuotaExceededError'); }; }"
+    )
+    other = next(ticket for ticket in hall.store.tickets() if ticket.id != number)
+    page.goto(f"{site.url}/tickets/{other.id}")
+    expect(page.locator("h1")).to_contain_text(str(other.id))
     page.context.close()
 
 
