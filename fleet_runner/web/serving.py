@@ -67,6 +67,7 @@ def pages(here: Site, tell: Callable[[str], None]) -> Iterator[str]:
             here.stop.set()
             server.should_exit = True
             thread.join()
+            gc.unfreeze()
 
 
 def _say_half_a_provider(settings: Settings, tell: Callable[[str], None]) -> None:

@@ -14,6 +14,9 @@ MOST_BYTES = 2 * 1024 * 1024
 MOST = 20
 """Photos of one ticket."""
 
+ALL_BYTES = 10_000_000_000
+"""Of all photos: some 30,000; so a token in wrong hands does not fill the store's disk."""
+
 LONGEST = 4_096
 """Pixels of a side: whoever looks at it decodes it, and a few bytes can say that they are 4,000 million pixels."""
 
@@ -26,6 +29,9 @@ FRAMES = frozenset({0xC0, 0xC1, 0xC2})
 
 OTHERS = frozenset({0xC3, *range(0xC5, 0xC8), *range(0xC9, 0xCC), *range(0xCD, 0xD0), 0xDC, 0xDE, 0xDF})
 """What only pictures have that browsers do not show."""
+
+COLOURS = 16
+"""Bytes of Adobe's word on how colours are meant; a longer one says something else."""
 
 ALONE = frozenset({0x00, 0x01, *range(0xD0, 0xD9)})
 SCAN, ADOBE = 0xDA, 0xEE
@@ -66,7 +72,7 @@ def picture(body: bytes) -> bytes:
         if code in FRAMES:
             _check(segment, framed=framed)
             framed = True
-        if code in KEPT or (code == ADOBE and segment[4:9] == b"Adobe"):  # Adobe's says how colours are meant
+        if code in KEPT or (code == ADOBE and segment[4:9] == b"Adobe" and len(segment) == COLOURS):
             kept.append(segment)
         if code == SCAN:
             found, scans = _MARKER.search(body, at), scans + 1

@@ -81,7 +81,7 @@ class Request(NamedTuple):
             raise Unanswerable(408, f"the body did not arrive within {BODY_SECONDS:g} s") from None
 
     async def _read(self, most: int) -> bytes:
-        found: bytes = b""
+        found = bytearray()  # a long body may come in many small pieces, and bytes would be copied for each
         while True:
             message = await self.receive()
             if message["type"] != "http.request":
@@ -90,7 +90,7 @@ class Request(NamedTuple):
             if len(found) > most:
                 raise Unanswerable(413, f"found more than {most} bytes")
             if not message.get("more_body", False):
-                return found
+                return bytes(found)
 
 
 def refusal(status: int, text: str) -> Answer:

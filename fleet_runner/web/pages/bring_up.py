@@ -34,6 +34,7 @@ def bring_up(request: Request, here: Here, who: Sees, days: Annotated[int, Query
         who,
         "trends-bring-up.html",
         days=days,
+        most=MOST,
         ways=found,
         shown=found.ways[:LISTED],
         waiting=away(here.settings, here.store)[:LISTED],

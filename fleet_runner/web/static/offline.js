@@ -36,8 +36,13 @@ async function reports(mode, act) {
 
 async function waiting() {
   const all = await reports("readonly", (store) => store.getAll());
-  return all.filter((each) => each.who === me).sort((one, other) => one.pressed - other.pressed);
+  return all.filter((each) => each.who === me).sort(inTurn);
 }
+
+// Photos last: one that is too large for a bad connection keeps no report waiting.
+const inTurn = (one, other) => Boolean(one.photo) - Boolean(other.photo) || one.pressed - other.pressed;
+
+const called = (each) => each.photo ? "photo" : "report";
 
 async function send() {
   const told = [];
@@ -60,11 +65,12 @@ async function send() {
       told.push(said.sentence);
       await reports("readwrite", (all) => all.delete(each.key));
     } else if (ours && REFUSED.has(answer.status)) {
-      await reports("readwrite", (all) => all.put({ ...each, refused: answer.status }));
+      const why = (await answer.json().catch(() => null))?.detail;
+      await reports("readwrite", (all) => all.put({ ...each, refused: answer.status, why }));
     } else {
       told.push(answer.status === 401 || answer.status === 403
-        ? `Ticket ${each.number}: log in again to send your report.`
-        : `Ticket ${each.number}: your report could not be sent (${answer.status}); it is kept.`);
+        ? `Ticket ${each.number}: log in again to send your ${called(each)}.`
+        : `Ticket ${each.number}: your ${called(each)} could not be sent (${answer.status}); it is kept.`);
     }
   }
   return told;
@@ -103,7 +109,8 @@ function line(sentence) {
 
 function refusal(each) {
   const words = each.words ? ` You wrote: "${each.words}".` : "";
-  const made = line(`Ticket ${each.number}: the server refuses your ${each.photo ? "photo" : "report"} (${each.refused}).${words} Say it on a ticket that there is, or to a colleague. `);
+  const next = each.photo ? ` It says: "${each.why}".` : " Say it on a ticket that there is, or to a colleague.";
+  const made = line(`Ticket ${each.number}: the server refuses your ${called(each)} (${each.refused}).${words}${next} `);
   const forget = document.createElement("button");
   forget.type = "button";
   forget.textContent = "Forget it";
@@ -148,7 +155,7 @@ async function report(form) {
     const each = { key, who: me, number: ticket, words, pressed: Date.now() / 1000 };
     if (form.elements.key) form.elements.key.value = key;
     await reports("readwrite", (all) => {
-      if (photo) all.put({ ...each, key: crypto.randomUUID(), photo, words: "", pressed: each.pressed + 1 }); // goes after it
+      if (photo) all.put({ ...each, key: crypto.randomUUID(), photo, words: "" });
       if (!form.elements.key) return all.count(); // the photo is all
       if (before && before.key !== key) all.delete(before.key);
       return all.put(each);

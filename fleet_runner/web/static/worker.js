@@ -24,8 +24,8 @@ async function answered(request, address) {
     if (answer.ok && answer.type === "basic" && !answer.redirected && !part) {
       const stored = new Headers(answer.headers);
       stored.set("x-kept-at", String(Date.now()));
-      const kept = await caches.open(KEPT);
-      await kept.put(address, new Response(await answer.clone().blob(), { status: answer.status, headers: stored }));
+      const copy = new Response(await answer.clone().blob(), { status: answer.status, headers: stored });
+      await caches.open(KEPT).then((kept) => kept.put(address, copy)).catch(() => null); // full: what came is shown all the same
     }
     return answer;
   } catch (error) {

@@ -1,20 +1,26 @@
 """Photos of a ticket: what is taken, what is kept of it, and who sees it."""
 
+import asyncio
 import struct
 import zlib
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from socket import create_connection
+from time import time
 
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from fleet_runner.adapters.store.tickets import photos as kept
 from fleet_runner.core.access.roles import Role
 from fleet_runner.core.lifecycle.actions import OpenTicket
 from fleet_runner.core.lifecycle.states import State
-from fleet_runner.core.tickets.photos import MOST_BYTES
+from fleet_runner.core.tickets.photos import MOST, MOST_BYTES, picture
+from fleet_runner.web.pages import photos
 from tests.core.tickets.test_photos import LONGEST, PLACE, PLAIN, SCAN, START, frame
+from tests.waiting import PATIENCE
 from tests.web.hall import NOW, Hall, act
 from tests.web.looking import PHONE, accessible, fits, opened, shot
 from tests.web.served import Served
@@ -101,12 +107,27 @@ def test_what_is_no_photo_is_not_kept(site: Served, hall: Hall, number: int, bod
     assert hall.store.photos(number) == before
 
 
-def test_fifty_megabytes_are_not_read_whoever_sends_them(site: Served, hall: Hall, number: int) -> None:
-    for role, status in ((None, 401), (Role.VIEWER, 403), (Role.TECHNICIAN, 413)):
-        # The connection may be closed while it is still sent.
-        with site.client(role) as client, suppress(httpx.WriteError, httpx.ReadError):
-            assert sent(client, number, PLAIN + bytes(50_000_000)).status_code == status
-    assert all(each.size < MOST_BYTES for each in hall.store.photos(number))
+CHUNK = b"8000\r\n" + bytes(0x8000) + b"\r\n"
+
+
+@pytest.mark.parametrize("long", [b"content-length: 50000000", b"transfer-encoding: chunked"])
+@pytest.mark.parametrize("role", [None, Role.VIEWER, Role.TECHNICIAN])
+def test_fifty_megabytes_are_not_read_whoever_sends_them(
+    site: Served, hall: Hall, number: int, role: Role | None, long: bytes
+) -> None:
+    shown = f"authorization: Bearer {site.token(role)}\r\n" if role else ""
+    head = f"POST /tickets/{number}/photos HTTP/1.1\r\nhost: here\r\n{shown}".encode()
+    with create_connection(("127.0.0.1", httpx.URL(site.url).port or 0), timeout=PATIENCE) as line:
+        line.sendall(head + long + b"\r\n\r\n")
+        if b"chunked" in long and role is Role.TECHNICIAN:
+            line.sendall(CHUNK * 65)  # 2 MiB and one more
+        answer = line.recv(1_000)
+        assert answer.split()[1] == {None: b"401", Role.VIEWER: b"403", Role.TECHNICIAN: b"413"}[role]
+        with suppress(ConnectionError):
+            for _ in range(1_500):
+                line.sendall(CHUNK)
+            pytest.fail("somebody reads all of it")
+    assert hall.store.photos(number) == ()
 
 
 def test_a_form_of_another_site_sends_no_photo(site: Served, number: int) -> None:
@@ -114,6 +135,34 @@ def test_a_form_of_another_site_sends_no_photo(site: Served, number: int) -> Non
         assert sent(client, number, PLAIN).status_code == 403
         form = {"content-type": "application/x-www-form-urlencoded"}
         assert client.post(f"/tickets/{number}/photos", content=b"csrf=x", headers=form).status_code == 403
+
+
+def test_while_a_photo_is_looked_at_others_are_answered(
+    site: Served, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_loop: list[bool] = []
+
+    def looked(body: bytes) -> bytes:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            on_loop.append(False)
+        else:
+            on_loop.append(True)
+        return picture(body)
+
+    monkeypatch.setattr(photos, "picture", looked)
+    with site.client(Role.TECHNICIAN) as client:
+        assert sent(client, number, PLAIN).status_code == 200
+    assert on_loop == [False], "a hostile one takes half a second"
+
+
+def test_where_all_photos_are_too_much_it_is_sent_later(
+    site: Served, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "ALL_BYTES", 1)
+    with site.client(Role.TECHNICIAN) as client:
+        assert sent(client, number, PLAIN).status_code == 503, "which the phone takes for a reason to keep it"
 
 
 def test_there_are_so_many_of_a_ticket(site: Served, number: int) -> None:
@@ -172,6 +221,59 @@ def test_a_photo_goes_with_the_report_and_what_is_none_is_told_at_once(
     said = [each.sentence for each in hall.store.ticket_changes(number)]
     assert ["a new GPU" in each for each in said].count(True) == 1
     assert ["A photo is on" in each for each in said].count(True) == 1
+    page.context.close()
+
+
+def test_a_photo_that_does_not_get_through_keeps_no_report_waiting(
+    browser: Browser, site: Served, hall: Hall, number: int, tmp_path: Path
+) -> None:
+    page = technician(browser, site)
+    page.goto(f"{site.url}/tickets/{number}")
+    expect(page.locator("[data-kept]")).to_be_attached()
+    page.route("**/photos", lambda route: route.abort())
+    page.set_input_files("#another", drawing(tmp_path / "photo.png", 40, 30))
+    page.get_by_role("button", name="Send the photo").click()
+    expect(page.locator("#reports")).to_contain_text(f"Not sent yet: a photo, of ticket {number}.")
+    page.clock.set_fixed_time(time() + 60)  # the report is the later one
+    page.fill("#did", "a new GPU")
+    page.get_by_role("button", name="Done: check it now").click()
+    expect(page.locator("#reports")).to_contain_text(f"Ticket {number} is reported as done.")
+    expect(page.locator("#reports")).to_contain_text(f"Not sent yet: a photo, of ticket {number}.")
+    assert any("a new GPU" in each.sentence for each in hall.store.ticket_changes(number))
+    page.context.close()
+
+
+def test_why_a_photo_is_refused_is_shown_until_somebody_forgets_it(
+    browser: Browser, site: Served, hall: Hall, number: int, tmp_path: Path
+) -> None:
+    for wide in range(MOST):
+        hall.store.add_photo(number, bytes([wide]), "ann", 1.0)
+    page = technician(browser, site)
+    page.goto(f"{site.url}/tickets/{number}")
+    page.set_input_files("#another", drawing(tmp_path / "photo.png", 40, 30))
+    page.get_by_role("button", name="Send the photo").click()
+    expect(page.locator("#reports")).to_contain_text(
+        f'the server refuses your photo (409). It says: "ticket {number} has {MOST} photos'
+    )
+    expect(page.locator("#reports")).not_to_contain_text("Say it on a ticket")
+    page.get_by_role("button", name="Forget it").click()
+    expect(page.locator("#reports")).to_be_empty()
+    page.context.close()
+
+
+def test_where_a_browser_has_no_room_left_pages_are_shown_all_the_same(
+    browser: Browser, site: Served, hall: Hall, number: int
+) -> None:
+    page = technician(browser, site)
+    page.goto(f"{site.url}/tickets/{number}")
+    expect(page.locator("[data-kept]")).to_be_attached()
+    (worker,) = page.context.service_workers
+    worker.evaluate(
+        "() => { Cache.prototype.put = async () => { throw new DOMException('', 'QuotaExceededError'); }; }"
+    )
+    other = next(ticket for ticket in hall.store.tickets() if ticket.id != number)
+    page.goto(f"{site.url}/tickets/{other.id}")
+    expect(page.locator("h1")).to_contain_text(str(other.id))
     page.context.close()
 
 

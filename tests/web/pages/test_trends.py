@@ -218,3 +218,7 @@ def test_a_node_shows_each_number_by_its_worst_part(site: Served, client: httpx.
         expect(page.locator(".small-pictures svg.trend")).to_have_count(3)
         page.get_by_role("link", name=METRIC).click()
         expect(page.locator("svg.trend:not(.key)")).to_have_count(GPUS)
+
+
+def test_bring_up_says_of_how_many_nodes_it_tells(client: httpx.Client) -> None:
+    assert "of more than 1,500 those that began last" in client.get("/trends/bring-up").text

@@ -156,7 +156,8 @@ ticket_photos = Table(  # see core.tickets.photos
     Column("body", LargeBinary, nullable=False),
     PrimaryKeyConstraint("ticket", "digest"),
 )
-"""One that is sent twice is there once: its hash is its name."""
+Index("ticket_photos_size", ticket_photos.c.size)
+"""One that is sent twice is there once: its hash is its name. What all of them have is read from the index."""
 
 ticket_links = Table(
     "ticket_links",

@@ -68,7 +68,8 @@ class TrackingMethods(MirrorMethods):
     def add_photo(self, number: int, body: bytes, by: str, now: float) -> Photo | None:
         """Keep a photo of a ticket, which is noted there; one that is there already stays as it was.
 
-        None where there is no such ticket, or it has as many as a ticket may have.
+        None where there is no such ticket, or it has as many as a ticket may have. StoreError where all photos
+        together have as many bytes as are kept.
         """
         with self._database.write() as connection:
             if not tickets.lock(connection, number):

@@ -2,13 +2,14 @@
 
 from hashlib import sha256
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from fleet_runner.adapters.store.engine import bounds, database
 from fleet_runner.adapters.store.schema.remedies import ticket_photos
 from fleet_runner.adapters.store.tickets import tickets
+from fleet_runner.core.base.errors import StoreError
 from fleet_runner.core.lifecycle.runs import Entry
-from fleet_runner.core.tickets.photos import MOST, Photo
+from fleet_runner.core.tickets.photos import ALL_BYTES, MOST, Photo
 
 _TOLD = [each for each in ticket_photos.c if each.name != "body"]
 
@@ -19,6 +20,8 @@ def add(connection: Connection, ticket: int, content: bytes, by: str, now: float
     there = {each.digest: each for each in of_ticket(connection, ticket)}
     if photo.digest in there or len(there) >= MOST:
         return there.get(photo.digest), []
+    if (connection.execute(select(func.sum(ticket_photos.c.size))).scalar_one() or 0) + photo.size > ALL_BYTES:
+        raise StoreError(f"photos of tickets have {ALL_BYTES:,} bytes, which is as many as are kept; none is added")
     row = {"ticket": ticket, "digest": photo.digest, "size": photo.size, "by": photo.by, "at": now, "body": content}
     connection.execute(database.insert(connection, ticket_photos).values(row))
     said = f"A photo is on the ticket's page (SHA-256 {photo.digest})."

@@ -7,18 +7,18 @@ Where a port has none, or others of its kind are unknown, nothing is drawn: a wr
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from fleet_runner.core.cabling.picture_pen import clipped, words
-from fleet_runner.core.inventory.records import Fleet
+from fleet_runner.core.inventory.records import Device, Fleet
 from fleet_runner.core.lifecycle.runs import Ticket
 from fleet_runner.core.tickets.work_orders.sheets import sheet
 
 MOST = 8
 """Devices that are drawn."""
 
-CELL, HIGH, BETWEEN, LEFT, LINE = 44, 30, 8, 12, 14
-"""Pixels: a port's width and height, between two cages, before the first port, and between two rows."""
+CELL, HIGH, BETWEEN, LEFT, LINE, SAYS = 44, 30, 8, 12, 14, 16
+"""Pixels: a port's width and height, between two cages, before the first port, between two rows, and of sentences."""
 
 ROW = 8
 """Ports of a row, but for a cage that begins in it: they are read on a phone."""
@@ -32,9 +32,16 @@ LANES = 8
 LABEL, NAME, SAID, WIDE = 6, 40, 60, 440
 """Characters of a port, of a device and of a sentence that fit, and the pixels that these take."""
 
+UNEVEN = "Numbers are missing between them: go by the number, do not count."
+"""Of ports that are split in part, or of which the design has some."""
+
+UNREAL = frozenset({"virtual", "bridge", "lag"})
+"""Kinds of interfaces that are no sockets."""
+
 _NUMBER = re.compile(r"[0-9]+", re.ASCII)
 _IN_NUMBERS = "0123456789/:."
 _NEXT = re.compile(r"(?: port)? ")
+_LONGER = re.compile(r"[\w/]|[.:-]\w")
 _DEVICE = re.compile(r"(?<![\w.-])[\w.-]*\w")
 
 _STYLE = """
@@ -51,18 +58,22 @@ _STYLE = """
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """Ports of one kind of a device in their order, by cage (of one, where it has no lanes), and those marked."""
+    """Ports of one kind of a device in their order, by cage (of one, where it has no lanes), and those marked.
+
+    `gaps` is where numbers are missing between them: who counts the sockets of the device then comes to another one.
+    """
 
     device: str
     cages: tuple[tuple[str, ...], ...]
     meant: frozenset[str]
+    gaps: bool = False
 
     @property
     def sentence(self) -> str:
         """Say where the marked ports are, for whoever does not see the picture."""
         ports = [port for cage in self.cages for port in cage]
         told = [f"{port} is number {ports.index(port) + 1} of {len(ports)}" for port in ports if port in self.meant]
-        return f"{self.device}: {', '.join(told)}."
+        return f"{self.device}: {', '.join(told)}.{f' {UNEVEN}' if self.gaps else ''}"
 
 
 def faces(fleet: Fleet, ticket: Ticket) -> tuple[Face, ...]:
@@ -78,19 +89,25 @@ def _faces(fleet: Fleet, text: str) -> Iterable[Face]:
     named: dict[str, set[str]] = {}
     for word in _DEVICE.finditer(text):
         device, after = fleet.devices.get(word[0]), _NEXT.match(text, word.end())
-        names = [each.name for each in device.interfaces if not each.mgmt_only] if device and after else []
-        rest = text[after.end() :] if after else ""
+        at = after.end() if after else 0
         ports = [
-            name for name in names if rest.startswith(name) and not re.match(r"[\w/]|[.:-]\w", rest[len(name) :])
+            name
+            for name in (_sockets(device) if device and after else ())
+            if text.startswith(name, at) and not _LONGER.match(text, at + len(name))
         ]
         if ports:
             named.setdefault(word[0], set()).add(max(ports, key=len))
     for name, meant in named.items():
-        every = dict.fromkeys(each.name for each in fleet.devices[name].interfaces if not each.mgmt_only)
+        every = _sockets(fleet.devices[name])
         for shape in sorted({_shape(port) for port in meant}):
             alike = sorted((port for port in every if _shape(port) == shape), key=_numbers)
             if "#" in shape and len(alike) > 1:
-                yield Face(name, _cages(alike), frozenset(meant & set(alike)))
+                yield Face(name, _cages(alike), frozenset(meant & set(alike)), gaps=_gaps(alike))
+
+
+def _sockets(device: Device) -> tuple[str, ...]:
+    ports = (each.name for each in device.interfaces if not each.mgmt_only and each.kind not in UNREAL)
+    return tuple(dict.fromkeys(ports))
 
 
 def _shape(port: str) -> str:
@@ -99,6 +116,15 @@ def _shape(port: str) -> str:
 
 def _numbers(port: str) -> tuple[int, ...]:
     return tuple(map(int, _NUMBER.findall(port)))
+
+
+def _gaps(ports: Iterable[str]) -> bool:
+    """Whether numbers stand unevenly: of a device's cards, of a card's ports or of a port's lanes."""
+    beside: dict[tuple[int, ...], set[int]] = {}
+    for numbers in map(_numbers, ports):
+        for place, number in enumerate(numbers):
+            beside.setdefault(numbers[:place], set()).add(number)
+    return any(len({after - before for before, after in pairwise(sorted(mine))}) > 1 for mine in beside.values())
 
 
 def _cages(ports: Sequence[str]) -> tuple[tuple[str, ...], ...]:
@@ -136,13 +162,12 @@ def _drawn(face: Face, top: float) -> tuple[float, float, list[str]]:
     meant = {at for at, row in enumerate(rows) if any(face.meant & set(cage) for cage in row)}
     near = {at + beside for at in meant for beside in (-1, 0, 1)}
     shown = [row for at, row in enumerate(rows) if len(rows) <= ROWS or at in near]
-    left_out = "" if len(shown) == len(rows) else f" {len(shown)} of {len(rows)} rows are drawn."
-    said = face.sentence.partition(": ")[2]
-    parts = [
-        words(LEFT, top + 22, clipped(face.device, NAME), "head"),
-        words(LEFT, top + 40, clipped(f"{said}{left_out}", SAID), "said"),
-    ]
-    y, wide = top + 54.0, 0.0
+    told = [clipped(face.sentence.partition(": ")[2].removesuffix(f" {UNEVEN}"), SAID)]
+    told += [UNEVEN] * face.gaps
+    told += [f"{len(shown)} of {len(rows)} rows are drawn."] * (len(shown) < len(rows))
+    parts = [words(LEFT, top + 22, clipped(face.device, NAME), "head")]
+    parts += [words(LEFT, top + 40 + line * SAYS, said, "said") for line, said in enumerate(told)]
+    y, wide = top + 54.0 + (len(told) - 1) * SAYS, 0.0
     for row in shown:
         x = float(LEFT)
         for cage in row:

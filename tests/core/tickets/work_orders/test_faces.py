@@ -6,7 +6,7 @@ import pytest
 
 from fleet_runner.core.inventory.records import Device, Fleet, Interface
 from fleet_runner.core.lifecycle.runs import Ticket
-from fleet_runner.core.tickets.work_orders.faces import MOST, Face, faces, svg
+from fleet_runner.core.tickets.work_orders.faces import MOST, UNEVEN, Face, faces, svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -42,7 +42,7 @@ def test_ports_stand_in_the_order_of_their_numbers_and_those_of_the_steps_are_ma
         HALL, ticket("Unplug gpu-1 port ib2 (hall rack A U1), from leaf-2 Ethernet128; it stays.", title="gpu-12 ib1")
     )
     assert [each.sentence for each in found] == [
-        "gpu-1: ib2 is number 2 of 3.", "leaf-2: Ethernet128 is number 33 of 64.",
+        f"gpu-1: ib2 is number 2 of 3. {UNEVEN}", "leaf-2: Ethernet128 is number 33 of 64.",
     ]  # fmt: skip
     assert [port for (port,) in found[0].cages] == ["ib1", "ib2", "ib10"], "neither the BMC's nor another kind's"
 
@@ -92,8 +92,43 @@ def test_the_picture_says_what_it_shows() -> None:
 
 def test_of_a_large_switch_the_rows_about_its_marked_ports_are_drawn() -> None:
     said = texts(svg(faces(HALL, ticket("Reseat core p777."))))
-    assert said[1] == "p777 is number 777 of 800. 3 of 100 rows are drawn."
-    assert said[2:-1] == [f"p{port}" for port in range(769, 793)]
+    assert said[1:3] == ["p777 is number 777 of 800.", "3 of 100 rows are drawn."]
+    assert said[3:-1] == [f"p{port}" for port in range(769, 793)]
+
+
+def test_that_rows_are_left_out_is_said_however_many_ports_are_marked() -> None:
+    said = texts(svg(faces(HALL, ticket(*(f"Reseat core p{port}." for port in (1, 200, 400, 800))))))
+    assert said[1].endswith("…")
+    assert said[2] == "10 of 100 rows are drawn."
+
+
+SPLIT = fleet(
+    device(
+        "leaf", *(f"Ethernet1/{port}" for port in (1, 2, 4, 5)), *(f"Ethernet1/3/{lane}" for lane in (1, 2, 3, 4))
+    ),
+    device("even", *(f"Ethernet{card}/{port}" for card in (1, 2) for port in (1, 2, 3))),
+    device("cards", *(f"Ethernet{card}/{port}" for card in (1, 2, 4) for port in (1, 2))),
+)
+
+
+@pytest.mark.parametrize(("step", "gaps"), [
+    ("Reseat leaf Ethernet1/4.", True), ("Reseat leaf Ethernet1/3/2.", False), ("Reseat even Ethernet2/1.", False),
+    ("Reseat cards Ethernet4/1.", True),
+])  # fmt: skip
+def test_where_numbers_are_missing_nobody_is_told_to_count(step: str, *, gaps: bool) -> None:
+    (found,) = faces(SPLIT, ticket(step))
+    assert found.sentence.endswith(UNEVEN) is gaps
+    assert (UNEVEN in texts(svg([found]))) is gaps
+
+
+@pytest.mark.parametrize("kind", ["virtual", "lag", "bridge"])
+def test_what_is_no_socket_is_not_drawn(kind: str) -> None:
+    ports = [Interface(f"Ethernet1/{port}", "100gbase-x-qsfp28") for port in (1, 2)]
+    unreal = [Interface(f"{name}{number}", kind) for name in ("bond", "Ethernet1/1.") for number in (1, 2)]
+    mixed = fleet(Device("leaf", "kind", "role", "hall", interfaces=(*unreal, *ports)))
+    assert faces(mixed, ticket("Look at leaf bond1 and leaf Ethernet1/1.2.")) == ()
+    (found,) = faces(mixed, ticket("Reseat leaf Ethernet1/1."))
+    assert found.cages == (("Ethernet1/1",), ("Ethernet1/2",))
 
 
 def test_a_hostile_name_stays_text() -> None:

@@ -22,3 +22,4 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("ticket", "digest", name=op.f("pk_ticket_photos")),
         sa.ForeignKeyConstraint(["ticket"], ["tickets.id"], name=op.f("fk_ticket_photos_ticket")),
     )
+    op.create_index("ticket_photos_size", "ticket_photos", ["size"])
