@@ -65,8 +65,10 @@ def answered(view: View, actions: tuple[Action, ...]) -> tuple[Action, ...]:
 
 def ticketed(view: View, actions: Iterable[Action]) -> tuple[Action, ...]:
     """Return what happens to tickets: none is opened about a node that is only observed."""
-    opens = view.modes.highest is not Mode.OBSERVE
-    return tuple(each for each in actions if opens or not isinstance(each, OpenTicket))
+    told = tuple(actions)
+    if not any(isinstance(each, OpenTicket) for each in told) or view.modes.highest is not Mode.OBSERVE:
+        return told
+    return tuple(each for each in told if not isinstance(each, OpenTicket))
 
 
 def permitted(view: View, decision: Decision, now: float) -> Decision:

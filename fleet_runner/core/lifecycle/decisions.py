@@ -56,17 +56,15 @@ def decide(view: View, timing: Timing, now: float) -> Decision:
     if view.refused is not None:
         view = replace(view, barred=view.refused.sentence)
     over = alarm_clearing.cleared(view, now)
-    view = replace(view, alarms=alarm_clearing.standing(view.alarms, over))
+    if over:
+        view = replace(view, alarms=alarm_clearing.standing(view.alarms, over))
     tickets = permission.ticketed(view, _tickets(view, timing, now))
     decision = permission.permitted(view, _decide(view, timing, now), now)
     if view.refused is not None:
         decision = _restrained(view, decision, view.refused.sentence, now)
     after = (*_attempted(view, decision.actions, now), *_uncordon(view, decision), *_done(view, decision))
-    return replace(
-        decision,
-        actions=(*over, *tickets, *decision.actions, *after),
-        wake_at=min(decision.wake_at, alarm_clearing.quiet_at(view)),
-    )
+    actions = (*over, *tickets, *decision.actions, *after)
+    return Decision(actions, decision.waiting, min(decision.wake_at, alarm_clearing.quiet_at(view)))
 
 
 def _decide(view: View, timing: Timing, now: float) -> Decision:
