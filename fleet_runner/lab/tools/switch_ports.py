@@ -142,6 +142,18 @@ def _sonic_wred(ports: list[Port]) -> str:
     )
 
 
+def _sonic_flaps(ports: list[Port]) -> str:
+    """No port of the lab ever went down while somebody was there."""
+    titles = ("Interface", "Flap Count", "Admin", "Oper", "Link Down TimeStamp(UTC)", "Link Up TimeStamp(UTC)")
+    return table([titles, *((each.name, "Never", "Up", _oper(each).title(), "Never", "Never") for each in ports)])
+
+
+def _sonic_modules(ports: list[Port]) -> str:
+    """Cables are of copper, which measures nothing."""
+    plugged = "SFP EEPROM detected\n        Connector: No separable connector\n"
+    return "\n".join(f"{each.name}: {plugged if each.up else 'SFP EEPROM Not detected'}" for each in ports)
+
+
 def _nvue_interfaces(ports: list[Port]) -> str:
     rows = {
         each.name: {
@@ -169,6 +181,8 @@ _ANSWERS: dict[ethernet.Maker, dict[str, Callable[[list[Port]], str]]] = {
         "show pfcwd stats": _sonic_watchdog,
         "show interfaces counters fec-stats": _sonic_fec,
         "show queue wredcounters": _sonic_wred,
+        "show interfaces flap": _sonic_flaps,
+        "show interfaces transceiver eeprom -d": _sonic_modules,
     },
     ethernet.NVUE: {"nv show interface -o json": _nvue_interfaces, "nv show qos roce -o json": _nvue_roce},
 }
