@@ -1,4 +1,4 @@
-"""Asks switches what they hear and learned, all at once, over ssh; see `fleet_runner.core.cabling.switches`."""
+"""Asks switches what they hear and learned, all at once, over ssh or gNMI: `fleet_runner.core.cabling.switches`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO, TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 from ansible.plugins.action import ActionBase
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.cabling.switches import NETWORK_OS, arp, arp_in_vrfs, command, forwarding, ports, vrfs
+from fleet_runner.core.cabling.switches import NETWORK_OS, arp, arp_in_vrfs, command, forwarding, gnmi, ports, vrfs
 from fleet_runner.core.checks.parsers import arp as answering
 from fleet_runner.core.checks.parsers import forwarding as table
 from fleet_runner.core.checks.parsers import switch_ports
@@ -37,6 +38,9 @@ description:
     routed ports, may fail. Where ARP is told of one VRF alone, the others are named and asked as well.
   - Of its variables C(ansible_host), C(ansible_port), C(ansible_user), C(ansible_ssh_private_key_file),
     C(ansible_ssh_common_args), C(ansible_ssh_extra_args) and C(ansible_ssh_executable) count. No password is used.
+  - Where C(ansible_network_os) is C(openconfig), paths are asked for over gNMI instead. Then C(ansible_host),
+    C(ansible_port), C(ansible_root_certificates_file), C(ansible_certificate_chain_file),
+    C(ansible_private_key_file) and C(ansible_ssl_target_name_override) count, as for C(ansible.netcommon.grpc).
   - Never fails because of a switch. One that does not answer in time, or with something else, has its reason told.
 options:
   switches: {description: Names of the switches., type: list, elements: str, required: true}
@@ -69,7 +73,17 @@ switch_ports: {description: What each switch says of its ports., returned: with 
 """
 
 NO_CONNECTION = 255
-"""What ssh ends with if it does not come to the command."""
+"""What ssh, and our client of gNMI, end with if they do not come to the question."""
+
+GNMI_PORT = 9339
+"""IANA's."""
+
+CERTIFICATES = {
+    "ansible_root_certificates_file": "--ca",
+    "ansible_certificate_chain_file": "--certificate",
+    "ansible_private_key_file": "--key",
+}
+"""Files that gNMI needs, by Ansible's names."""
 
 MOST_BYTES = 32 * 1024 * 1024
 """Of one switch's answer: some hundred times what the largest one prints."""
@@ -112,7 +126,7 @@ class ActionModule(ActionBase):
 def _plain(variables: Mapping[str, Any]) -> dict[str, str]:
     """Return a switch's variables that say how it is reached, as text."""
     words = ("host", "port", "user", "ssh_private_key_file", "ssh_common_args", "ssh_extra_args", "ssh_executable")
-    names = [NETWORK_OS, *(f"ansible_{word}" for word in words)]
+    names = [NETWORK_OS, *(f"ansible_{word}" for word in words), *CERTIFICATES, "ansible_ssl_target_name_override"]
     return {name: str(variables[name]) for name in names if variables.get(name) not in {None, ""}}
 
 
@@ -123,15 +137,15 @@ def _asked(variables: Mapping[str, str], seconds: float) -> tuple[tuple[Neighbou
     if not host or host.startswith("-") or not words:
         return f"expected its ansible_host and an {NETWORK_OS} that is known, found {json.dumps(variables)[:120]}"
     try:
-        said, complaint, code = _said(_ssh(variables, host, words), seconds)
+        said, complaint, code = _said(_argv(variables, host, words), seconds)
         if code:
             asked = "" if code == NO_CONNECTION else f"; it was asked: {words}"
-            return f"ssh ended with {code}: {complaint or 'it said nothing'}{asked}"
+            return f"{_way(words)} ended with {code}: {complaint or 'it said nothing'}{asked}"
         return capture.read(said).neighbours, _addresses(variables, host, end)
     except EvidenceError as error:
         return str(error)
     except (OSError, ValueError) as error:
-        return f"ssh cannot be started: {error}"
+        return f"{_way(words)} cannot be started: {error}"
 
 
 def _addresses(variables: Mapping[str, str], host: str, end: float) -> tuple[Learned, ...]:
@@ -139,7 +153,7 @@ def _addresses(variables: Mapping[str, str], host: str, end: float) -> tuple[Lea
     found: dict[Learned, None] = {}
     for asked, read in ((forwarding, table.read), (arp, answering.read)):
         if words := asked(variables.get(NETWORK_OS)):
-            found |= dict.fromkeys(_learned(_ssh(variables, host, words), end - time.monotonic(), read))
+            found |= dict.fromkeys(_learned(_argv(variables, host, words), end - time.monotonic(), read))
     if words := vrfs(variables.get(NETWORK_OS)):
         for each in arp_in_vrfs(variables.get(NETWORK_OS), _vrfs(_ssh(variables, host, words), end)):
             seconds = end - time.monotonic()
@@ -201,6 +215,26 @@ def _end(ssh: subprocess.Popen[bytes]) -> None:
         os.killpg(ssh.pid, signal.SIGKILL)
 
 
+def _way(words: str) -> str:
+    return "gNMI" if gnmi(words) else "ssh"
+
+
+def _argv(variables: Mapping[str, str], host: str, words: str) -> list[str]:
+    """Return the command line that asks a switch. EvidenceError where a file that gNMI needs is not named."""
+    if not gnmi(words):
+        return _ssh(variables, host, words)
+    if lacking := [name for name in CERTIFICATES if name not in variables]:
+        raise EvidenceError(
+            f"gNMI needs certificates: expected the files {', '.join(CERTIFICATES)}, {lacking[0]} is not set"
+        )
+    found = [sys.executable, "-m", "fleet_runner.adapters.gnmi"]
+    for name, option in CERTIFICATES.items():
+        found += [option, variables[name]]
+    found += ["--name", variables.get("ansible_ssl_target_name_override", "")]
+    address = f"[{host}]" if ":" in host else host
+    return [*found, "--", f"{address}:{variables.get('ansible_port', GNMI_PORT)}", words]
+
+
 def _ssh(variables: Mapping[str, str], host: str, words: str) -> list[str]:
     """Return the command line. Nothing is asked for: a host key that is not known, or a password, is a refusal."""
     options = {"ansible_port": "-p", "ansible_user": "-l", "ansible_ssh_private_key_file": "-i"}
@@ -234,16 +268,16 @@ def _own_ports(variables: Mapping[str, str], seconds: float) -> dict[str, Switch
     try:
         for place, (name, words) in enumerate(commands.items()):
             try:
-                text, complaint, code = _said(_ssh(variables, host, words), max(1.0, until - time.monotonic()))
+                text, complaint, code = _said(_argv(variables, host, words), max(1.0, until - time.monotonic()))
             except EvidenceError:
                 if place == 0:
                     raise
                 continue
             if code and place == 0:
-                return f"ssh ended with {code}: {complaint or 'it said nothing'}"
+                return f"{_way(words)} ended with {code}: {complaint or 'it said nothing'}"
             said[name] = "" if code else text
         return switch_ports.READERS[system](said)
     except EvidenceError as error:
         return str(error)
     except (OSError, ValueError) as error:
-        return f"ssh cannot be started: {error}"
+        return f"{_way(next(iter(commands.values())))} cannot be started: {error}"

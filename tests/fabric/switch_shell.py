@@ -17,6 +17,7 @@ COMMANDS = {
     "junos": "show lldp neighbors | display json | no-more",
     "sonic": "show lldp table",
     "nvue": "nv show interface lldp-detail -o json || nv show interface lldp -o json || lldpctl -f json0",
+    "openconfig": "openconfig:lldp/interfaces",
 }
 
 
@@ -26,6 +27,7 @@ FORWARDING = {
     "junos": "show ethernet-switching table | display json | no-more",
     "sonic": "show mac",
     "nvue": "/sbin/bridge -j fdb show",
+    "openconfig": "openconfig:network-instances/network-instance/fdb/mac-table/entries",
 }
 
 ARP = {
@@ -57,16 +59,22 @@ def main() -> None:
     asked = os.environ.get("SSH_ORIGINAL_COMMAND", "")
     if asked == FORWARDING[maker]:
         told = _printed("ip", "netns", "exec", namespace, "bridge", "-j", "fdb", "show")
-        tables = {"eos": eos_macs, "nxos": nxos_macs, "junos": junos_macs, "sonic": sonic_macs}
+        tables = {
+            "eos": eos_macs,
+            "nxos": nxos_macs,
+            "junos": junos_macs,
+            "sonic": sonic_macs,
+            "openconfig": openconfig_macs,
+        }
         sys.stdout.write(tables[maker](_entries(told)) if maker in tables else told)
-    elif asked == ARP[maker]:
+    elif asked == ARP.get(maker):
         told = _printed("ip", "netns", "exec", namespace, "ip", "-j", "neigh", "show")
         answers = {"eos": eos_arp, "nxos": nxos_arp, "junos": junos_arp, "sonic": sonic_arp}
         sys.stdout.write(answers[maker](_answering(told)) if maker in answers else told)
     elif asked == COMMANDS[maker]:
         told = _printed("lldpctl", "-u", socket, "-f", "json0")
         found = [_neighbour(each) for each in json.loads(told)["lldp"][0].get("interface", ())]
-        forms = {"eos": eos, "nxos": nxos, "junos": junos, "sonic": sonic, "nvue": nvue}
+        forms = {"eos": eos, "nxos": nxos, "junos": junos, "sonic": sonic, "nvue": nvue, "openconfig": openconfig}
         sys.stdout.write(forms[maker](found) + "\n")
     else:
         raise SystemExit(f"% Invalid input: {asked}")
@@ -193,6 +201,37 @@ def nvue(found: list[Neighbour]) -> str:
             },
         }
     return json.dumps(ports, indent=2)
+
+
+def openconfig(found: list[Neighbour]) -> str:
+    """Print as openconfig-lldp."""
+    ports: dict[str, list[dict[str, Any]]] = {}
+    for number, each in enumerate(found):
+        state = {
+            "id": str(number),
+            "chassis-id": each.chassis,
+            "system-name": each.system,
+            "port-id": each.port,
+            "port-id-type": "MAC_ADDRESS" if each.kind == "mac" else "INTERFACE_NAME",
+            "port-description": each.description,
+        }
+        ports.setdefault(each.local, []).append({"id": str(number), "state": state})
+    rows = [{"name": name, "neighbors": {"neighbor": heard}} for name, heard in ports.items()]
+    return json.dumps({"openconfig-lldp:interface": rows})
+
+
+def openconfig_macs(found: list[Entry]) -> str:
+    """Print as the mac-table of openconfig-network-instance."""
+    rows = [
+        {
+            "mac-address": mac,
+            "vlan": 10,
+            "state": {"mac-address": mac, "vlan": 10, "entry-type": "DYNAMIC" if learned else "STATIC"},
+            "interface": {"interface-ref": {"state": {"interface": port}}},
+        }
+        for port, mac, learned in found
+    ]
+    return json.dumps({"openconfig-network-instance:entry": rows})
 
 
 def eos_macs(found: list[Entry]) -> str:

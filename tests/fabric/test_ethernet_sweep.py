@@ -1,5 +1,9 @@
-"""An Ethernet fabric of five makers' switches is swept over real ssh; real lldpd and ARP speak over real cables."""
+"""An Ethernet fabric of five makers' switches and one of OpenConfig's is swept over real ssh and gNMI.
 
+Real lldpd and ARP speak over real cables.
+"""
+
+import json
 import os
 import subprocess
 import sys
@@ -18,6 +22,7 @@ from fleet_runner.core.inventory.records import Cable, Device, DeviceType, Fleet
 from fleet_runner.core.lifecycle.spool import Judged
 from tests.adapters.sitefiles.writer import write_site
 from tests.fabric import switch_shell
+from tests.fabric.gnmi_switch import certificates, served
 from tests.fabric.lldpd import End, Hall, hall
 from tests.fabric.lldpd import why_not as no_lldpd
 from tests.playbooks import sshd
@@ -29,7 +34,7 @@ SYSTEMS = {
     "leaf-3": "junos",
     "leaf-4": "sonic",
     "spine-1": "nvue",
-    "spine-2": "eos",
+    "spine-2": "openconfig",
 }
 PORTS = {
     "eos": "Ethernet{n}",
@@ -37,6 +42,7 @@ PORTS = {
     "junos": "et-0_0_{n}",
     "sonic": "Ethernet{n}",
     "nvue": "swp{n}",
+    "openconfig": "ethernet-1_{n}",
 }
 NETWORK_OS = {
     "eos": "arista.eos.eos",
@@ -45,6 +51,8 @@ NETWORK_OS = {
     "sonic": "dellemc.enterprise_sonic.sonic",
     "nvue": "nvidia.nvue.nvue",
 }
+OPENCONFIG = "spine-2"
+"""The switch that is asked over gNMI."""
 SERVERS = tuple(f"gpu-{number}" for number in range(1, 9))
 MUTE = ("gpu-7", "gpu-8")
 """Servers without LLDP: what their leaves' bridges learn tells of them, and at one port, who answers ARP there."""
@@ -85,7 +93,7 @@ def termination(end: End) -> Termination:
     return Termination(end[0], end[1].replace("_", "/"))
 
 
-def fleet(nodes: dict[str, sshd.Node], macs: dict[End, str]) -> Fleet:
+def fleet(nodes: dict[str, sshd.Node], macs: dict[End, str], gnmi: dict[str, str]) -> Fleet:
     """Return the design as records: ports with slashes, as makers call them, and how each switch is reached."""
     ends = [(termination(one), termination(other)) for one, other in CABLES.values()]
     ports: dict[str, set[str]] = {}
@@ -101,7 +109,7 @@ def fleet(nodes: dict[str, sshd.Node], macs: dict[End, str]) -> Fleet:
                 Interface(each, "400gbase-x-qsfp112", mac=macs.get((name, each))) for each in sorted(mine)
             ),
             primary_address=f"{nodes[name].address}/30" if name in nodes else None,
-            context=context(name, nodes[name]) if name in nodes else {},
+            context=context(name, nodes[name]) if name in nodes else gnmi if name == OPENCONFIG else {},
         )
         for name, mine in ports.items()
     }
@@ -139,6 +147,11 @@ class Site:
         return result
 
 
+def switch(there: Hall, name: str) -> list[str]:
+    """Return the command that answers as a switch."""
+    return [sys.executable, switch_shell.__file__, SYSTEMS[name], there.socket(name), there.namespace(name)]
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The fabric as designed."""
@@ -146,22 +159,32 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         pytest.skip(why)
     folder = tmp_path_factory.mktemp("e")
     speaking = [name for name in (*SERVERS, *SYSTEMS) if name not in MUTE]
-    with hall(speaking) as there, there.silent(MUTE[0]), there.silent(MUTE[1]), sshd.nodes(folder, 6) as started:
-        for switch in SYSTEMS:
-            there.call_ports_by_name(switch)
+    certificates(folder)
+    with (
+        hall(speaking) as there,
+        there.silent(MUTE[0]),
+        there.silent(MUTE[1]),
+        sshd.nodes(folder, len(SYSTEMS) - 1) as started,
+        served(folder) as gnmi,
+    ):
+        for name in SYSTEMS:
+            there.call_ports_by_name(name)
         there.plug(CABLES.values())
         for number in (1, 2, 3, 4):
             ports = [port(f"leaf-{number}", each) for each in (1, 2, 3, 4)]
             there.bridge(f"leaf-{number}", [end[1] for end in ports if end != CABLES[ROUTED][1]])
         macs = {(name, rail): there.send((name, rail)) for name in MUTE for rail in ("eth0", "eth1")}
         assert there.route(*CABLES[ROUTED], "192.0.2") == macs[CABLES[ROUTED][0]]
-        nodes = dict(zip(SYSTEMS, started, strict=True))
+        nodes = dict(zip((name for name in SYSTEMS if name != OPENCONFIG), started, strict=True))
         for name, node in nodes.items():
-            behind = f"{SYSTEMS[name]} {there.socket(name)} {there.namespace(name)}"
-            shell = f"{sys.executable} {switch_shell.__file__} {behind}"
+            shell = " ".join(switch(there, name))
             keys = node.folder / "authorized_keys"
             keys.write_text(f'restrict,command="{shell}" {keys.read_text()}')
-        write_site(fleet(nodes, macs), folder / "site")
+        asked = (switch_shell.COMMANDS["openconfig"], switch_shell.FORWARDING["openconfig"])
+        paths = {path: {"command": switch(there, OPENCONFIG)} for path in asked}
+        told = {"models": [], "encodings": ["JSON_IETF"], "paths": paths}
+        (folder / "answers.json").write_text(json.dumps(told), encoding="utf-8")
+        write_site(fleet(nodes, macs, gnmi), folder / "site")
         settings = {"FLEET_SOURCE": str(folder / "site"), "FLEET_STATE_DIR": str(folder / "state")}
         ansible = Ansible(folder / "home", settings | {"FLEET_SPOOL": str(folder / "spool.jsonl")})
         there.settle(NEIGHBOURS)

@@ -1,9 +1,11 @@
-"""How an Ethernet switch is asked over ssh: for its LLDP neighbours, for addresses at its ports, and for their state.
+"""How an Ethernet switch is asked: for its LLDP neighbours, for addresses at its ports, and for their state.
 
-Which commands, `ansible_network_os` of its config context says, in the words of Ansible's network collections.
+Which commands, `ansible_network_os` of its config context says, in the words of Ansible's network collections. They
+are run over ssh. `openconfig` stands for any system that serves OpenConfig over gNMI: its questions are paths.
 """
 
 import re
+from collections.abc import Collection
 
 from fleet_runner.core.cabling.exempt import READY
 from fleet_runner.core.inventory.records import Device
@@ -21,6 +23,7 @@ COMMANDS = {
     "dellemc.os10.os10": "show lldp neighbors detail | no-more",
     "junipernetworks.junos.junos": "show lldp neighbors | display json | no-more",
     "nvidia.nvue.nvue": _NVUE,
+    "openconfig": "/openconfig-lldp:lldp/interfaces",
 }
 """The command of each network operating system: each only reads, and prints what `parsers.neighbours` reads."""
 
@@ -31,6 +34,7 @@ FORWARDING = {
     "dellemc.os10.os10": "show mac address-table | no-more",
     "junipernetworks.junos.junos": "show ethernet-switching table | display json | no-more",
     "nvidia.nvue.nvue": "/sbin/bridge -j fdb show",
+    "openconfig": "/openconfig-network-instance:network-instances/network-instance/fdb/mac-table/entries",
 }
 """The second command, likewise, which prints what `parsers.forwarding` reads; a switch that refuses it is read. IOS
 XR learns addresses in bridge domains of L2VPN, on each line card, and is not asked: its ports are routed."""
@@ -88,8 +92,12 @@ PORTS: dict[str, dict[str, str]] = {
         "modules": "show interfaces diagnostics optics | display json | no-more",
     },
     "nvidia.nvue.nvue": {"interfaces": "nv show interface -o json", "roce": "nv show qos roce -o json"},
+    "openconfig": {"interfaces": "/openconfig-interfaces:interfaces"},
 }
 """Commands that print what `parsers.switch_ports` reads; the first one must succeed, what others tell stays open."""
+
+SONIC_TARGET = "OC-YANG"
+"""What SONiC's gNMI server calls OpenConfig; it has no origins, and wants the first module's name."""
 
 _SHORT = {name.rpartition(".")[2]: name for name in COMMANDS} | {"cumulus": "nvidia.nvue.nvue"}
 """Names without a collection, as Ansible knew them before there were any."""
@@ -132,6 +140,18 @@ def _whole(network_os: object) -> str:
     """Return the name with its collection."""
     name = network_os if isinstance(network_os, str) else ""
     return name if name in COMMANDS else _SHORT.get(name, "")
+
+
+def gnmi(question: str) -> bool:
+    """Whether it is a path to be asked for over gNMI, and no command such as NVUE's `/sbin/bridge`."""
+    return question.startswith("/openconfig-")
+
+
+def gnmi_path(path: str, models: Collection[str]) -> tuple[str, list[str]]:
+    """Return a path's origin and its elements, for a switch that serves these models; SONiC's has no origin."""
+    if any(model.startswith("sonic-") for model in models):
+        return "", path.strip("/").split("/")
+    return "openconfig", [element.rpartition(":")[2] for element in path.strip("/").split("/")]
 
 
 def can_be_asked(device: Device) -> bool:

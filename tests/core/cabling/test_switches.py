@@ -17,6 +17,8 @@ from fleet_runner.core.cabling.switches import (
     can_be_asked,
     command,
     forwarding,
+    gnmi,
+    gnmi_path,
     vrfs,
 )
 from fleet_runner.core.inventory.records import Device
@@ -40,12 +42,13 @@ LEAF = Device(
         ("cumulus", "nvidia.nvue.nvue"),
         ("os10", "dellemc.os10.os10"),
         ("iosxr", "cisco.iosxr.iosxr"),
+        ("openconfig", "openconfig"),
     ],
 )
 def test_a_system_is_known_with_its_collection_and_without(told: str, known: str) -> None:
     assert command(told) == command(known) == COMMANDS[known]
     assert forwarding(told) == forwarding(known) == FORWARDING.get(known, "")
-    assert arp(told) == arp(known) == ARP[known]
+    assert arp(told) == arp(known) == ARP.get(known, "")
 
 
 @pytest.mark.parametrize("told", ["", "eoss", "community.network.icx", None, 7, ["eos"]])
@@ -81,3 +84,15 @@ def test_no_name_of_a_vrf_says_more_than_a_name(named: str) -> None:
     for words in arp_in_vrfs("os10", named):
         name = words.removeprefix("show ip arp vrf ").removesuffix(" | no-more")
         assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name, re.ASCII)
+
+
+def test_paths_are_asked_over_gnmi_and_nothing_else() -> None:
+    for questions in (COMMANDS, FORWARDING):
+        assert {system for system, words in questions.items() if gnmi(words)} == {"openconfig"}
+    assert not any(map(gnmi, ARP.values()))
+
+
+def test_a_path_is_of_the_origin_openconfig_but_of_sonics_target() -> None:
+    path = COMMANDS["openconfig"]
+    assert gnmi_path(path, ["openconfig-lldp", "arista-intf-augments"]) == ("openconfig", ["lldp", "interfaces"])
+    assert gnmi_path(path, ["openconfig-lldp", "sonic-db"]) == ("", ["openconfig-lldp:lldp", "interfaces"])

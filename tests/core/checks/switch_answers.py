@@ -35,8 +35,9 @@ SAID: dict[str, Said] = {
         "modules": text_of("nxos/transceiver_details.json"),
     },
     "dellemc.os10.os10": {"interfaces": text_of("os10/interface.xml")},
+    "openconfig": {"interfaces": text_of("openconfig/get_interfaces.json")},
 }
 """What a healthy switch of each network operating system answers to its commands."""
 
 
-SONIC, EOS, NVUE, JUNOS, NXOS, OS10 = SAID.values()
+SONIC, EOS, NVUE, JUNOS, NXOS, OS10, OPENCONFIG = SAID.values()

@@ -2,8 +2,9 @@
 
 `show mac address-table | json` of Arista EOS and Cisco NX-OS, `show ethernet-switching table | display json` of
 Juniper Junos, `show mac` of SONiC, `bridge -j fdb show` of Linux and Cumulus Linux, `show mac address-table` of Dell
-OS10. Only what was learned from frames counts: static entries, the switch's own and those of a tunnel say nothing of
-cables. Whole rows that OS10's table lost at its end nobody can tell: it has no last line. A cut row is refused.
+OS10, and OpenConfig's `mac-table` over gNMI. Only what was learned from frames counts: static entries, the switch's
+own and those of a tunnel say nothing of cables. Whole rows that OS10's table lost at its end nobody can tell: it has
+no last line. A cut row is refused.
 """
 
 import re
@@ -62,7 +63,7 @@ def _of_json(text: str) -> Iterator[Learned]:
             return rows(found)
     if isinstance(root, list):
         return _linux(root)
-    if not root or any(True for _ in holders(root, "l2ng-l2ald-rtb-macdb")):  # nothing was learned
+    if not root or any(True for key in _EMPTY for _ in holders(root, key)):
         return iter(())
     raise EvidenceError("found other JSON, expected the MAC addresses that a switch learned")
 
@@ -121,17 +122,30 @@ def _data(value: Any, key: str) -> str:
     return word(get(found, "data") if isinstance(found, dict) else found)
 
 
+def _openconfig(found: list[dict[str, Any]]) -> Iterator[Learned]:
+    """A tunnel's far end has an interface, too, that is no port of the design: VXLAN's."""
+    for each in (entry for holder in found for entry in entries(get(holder, "entry"))):
+        if word(get(each, "state", "entry-type")).rpartition(":")[2] == "DYNAMIC":
+            port = word(get(each, "interface", "interface-ref", "state", "interface"))
+            yield Learned(port, word(get(each, "state", "mac-address")) or word(get(each, "mac-address")))
+
+
 _FORMS: dict[str, Callable[[list[dict[str, Any]]], Iterator[Learned]]] = {
     "unicastTable": _eos,
     "TABLE_mac_address": _nxos,
     "l2ng-mac-entry": _junos,
+    "entry": _openconfig,
 }
+
+
+_EMPTY = ("l2ng-l2ald-rtb-macdb", "updates")
+"""What stands around the rows of Junos, and of gNMI, also where nothing was learned."""
 
 
 def _linux(rows: list[Any]) -> Iterator[Learned]:
     for each in rows:
         flags = get(each, "flags")
-        own = get(each, "state") in {"permanent", "static"} or get(each, "dst") is not None
+        own = word(get(each, "state")) in {"permanent", "static"} or get(each, "dst") is not None
         if not own and get(each, "master") is not None and (not isinstance(flags, list) or "self" not in flags):
             yield Learned(word(get(each, "ifname")), word(get(each, "mac")))
 

@@ -1,4 +1,4 @@
-"""What Ethernet switches say of their own ports: settings and errors, in the forms of six makers.
+"""What Ethernet switches say of their own ports: settings and errors, in the forms of six makers and OpenConfig's.
 
 As a sweep keeps it: {"ports_of_switches": {device: {"ports": {port: {...}}} or {"unread": why}}}. What a command of a
 maker does not tell, or an older release does not know, stays open: it is nobody's fault.
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.checks.parsers.json_text import json_object
-from fleet_runner.core.checks.parsers.port_states import eos, junos, modules, nvue, nxos, os10, sonic
+from fleet_runner.core.checks.parsers.port_states import eos, junos, modules, nvue, nxos, openconfig, os10, sonic
 from fleet_runner.core.checks.parsers.port_states.port import COUNTS, SwitchPort, count, known, objects
 
 KEY = "ports_of_switches"
@@ -36,6 +36,7 @@ READERS: Mapping[str, Callable[[Mapping[str, str]], dict[str, SwitchPort]]] = {
     "dellemc.os10.os10": os10.read,
     "junipernetworks.junos.junos": junos.read,
     "nvidia.nvue.nvue": nvue.read,
+    "openconfig": openconfig.read,
 }
 """What reads the answers of a network operating system, by the names of `cabling.switches.PORTS`."""
 

@@ -20,6 +20,7 @@ TEXTS = {
         "junos/switching_table.json",
         "nvue/bridge_fdb.json",
         "nxos/mac_table.json",
+        "openconfig/get_mac_table.json",
         "os10/mac_table.txt",
         "sonic/mac.txt",
     )
@@ -32,6 +33,7 @@ PORTS = {
     "junos/switching_table.json": ("et-0/0/1", "et-0/0/2"),
     "nvue/bridge_fdb.json": ("swp1", "swp2"),
     "nxos/mac_table.json": ("Ethernet1/1", "Ethernet1/2"),
+    "openconfig/get_mac_table.json": ("Ethernet1", "Ethernet2"),
     "os10/mac_table.txt": ("ethernet1/1/1", "ethernet1/1/2:1"),
     "sonic/mac.txt": ("Ethernet0", "Ethernet4"),
 }
@@ -41,10 +43,14 @@ CHANNELS = {"Port-Channel7", "PortChannel01", "port-channel10", "vxlan10"}
 KEYS = [
     "unicastTable", "tableEntries", "entryType", "macAddress", "interface", "TABLE_mac_address", "ROW_mac_address",
     "disp_is_static", "disp_type", "disp_mac_addr", "disp_port", "l2ng-mac-entry", "l2ng-l2-mac-flags", "data", "mac",
+    "entry", "state", "entry-type", "mac-address", "interface-ref", "updates", "val",
     "l2ng-l2-mac-logical-interface", "l2ng-l2-mac-address", "l2ng-l2ald-rtb-macdb", "ifname", "master", "flags",
 ]  # fmt: skip
 JSON = st.recursive(
-    st.none() | st.integers() | st.sampled_from([ONE, "dynamic", "* ", "0", "D", "swp1", "br"]) | st.text(max_size=5),
+    st.none()
+    | st.integers()
+    | st.sampled_from([ONE, "dynamic", "DYNAMIC", "* ", "0", "D", "swp1", "br"])
+    | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
     max_leaves=25,
 )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_runner.core.base.errors import EvidenceError
-from fleet_runner.core.cabling.switches import PORTS, ports
+from fleet_runner.core.cabling.switches import PORTS, gnmi, ports
 from fleet_runner.core.checks.parsers.port_states.modules import MOST, UNITS, ModuleAlarm
 from fleet_runner.core.checks.parsers.port_states.port import (
     COUNTS,
@@ -134,7 +134,7 @@ def test_every_network_system_with_commands_for_its_ports_has_a_reader() -> None
     assert ports("cisco.iosxr.iosxr") == ("cisco.iosxr.iosxr", {})
     assert ports(None) == ("", {})
     assert all(
-        word in {"show", "nv"}
+        word in {"show", "nv"} or gnmi(word)
         for commands in PORTS.values()
         for word in (each.split()[0] for each in commands.values())
     )
