@@ -1,6 +1,5 @@
 """What is done with Kubernetes clusters beside the work: each has a thread, so that none waits for another."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from fleet_runner.core.base.errors import SchedulerError, SettingsError
 from fleet_runner.core.lifecycle.clusters import Names, names
 from fleet_runner.core.tickets.trackers.backoff import pause
 from fleet_runner.reconcile.loop.context import TickContext
-from fleet_runner.reconcile.loop.survive import errors_logged
+from fleet_runner.reconcile.loop.survive import errors_logged, threads_run
 from fleet_runner.settings import Settings
 
 GRACE = 5.0
@@ -46,15 +45,8 @@ def running(loops: Iterable[ClusterLoop]) -> Iterator[None]:
     """Have loops go on for as long as it is open."""
     stop = Event()
     threads = [Thread(target=run, args=(each, stop), name="kubernetes", daemon=True) for each in loops]
-    for thread in threads:
-        thread.start()
-    try:
+    with threads_run(threads, stop, GRACE):
         yield
-    finally:
-        stop.set()
-        until = time.monotonic() + GRACE
-        for thread in threads:
-            thread.join(max(0.0, until - time.monotonic()))
 
 
 def run(loop: ClusterLoop, stop: Event) -> None:

@@ -1,8 +1,9 @@
 """What goes wrong beside the work, said: whoever looks again and again goes on."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from threading import Event
+from threading import Event, Thread
 
 import structlog
 
@@ -22,3 +23,17 @@ def errors_logged(stop: Event, sentence: str, **about: str) -> Iterator[None]:
     except Exception:
         if not stop.is_set():
             log.exception(sentence, **about)
+
+
+@contextmanager
+def threads_run(threads: Sequence[Thread], stop: Event, grace: float) -> Iterator[None]:
+    """Have threads go on for as long as it is open; at the end all of them together have `grace` seconds to end."""
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        until = time.monotonic() + grace
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))

@@ -8,7 +8,6 @@ and no tick, waits for it.
 import os
 import secrets
 import socket
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -28,7 +27,7 @@ from fleet_runner.core.tickets.notifications.grouping import HOUR, ChannelPositi
 from fleet_runner.core.tickets.notifications.lines import Line, Location, line
 from fleet_runner.core.tickets.notifications.text import Message
 from fleet_runner.core.tickets.trackers.backoff import MOST_ASKED, Kind, TrackerError, pause
-from fleet_runner.reconcile.loop.survive import errors_logged
+from fleet_runner.reconcile.loop.survive import errors_logged, threads_run
 from fleet_runner.settings import Settings
 
 PULSE = 5.0
@@ -225,15 +224,8 @@ def notifying(settings: Settings, store: Store, fleet: Callable[[], Fleet | None
         Thread(target=_tell, args=(each, stop), name=f"channel {each.of.name}", daemon=True)
         for each in notifiers(settings, store, fleet)
     ]
-    for thread in threads:
-        thread.start()
-    try:
+    with threads_run(threads, stop, GRACE):
         yield
-    finally:
-        stop.set()
-        until = time.monotonic() + GRACE
-        for thread in threads:
-            thread.join(max(0.0, until - time.monotonic()))
 
 
 def _tell(notifier: Notifier, stop: Event) -> None:

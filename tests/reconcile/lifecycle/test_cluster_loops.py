@@ -21,6 +21,7 @@ from fleet_runner.core.lifecycle.node_conditions import STATE
 from fleet_runner.reconcile.lifecycle import cluster_loops, node_conditions, node_remediations
 from fleet_runner.reconcile.lifecycle.cluster_loops import ClusterLoop
 from fleet_runner.reconcile.lifecycle.node_remediations import RemediationTaker
+from fleet_runner.reconcile.loop import survive
 from fleet_runner.reconcile.loop.context import TickContext
 from tests import kube, kube_standin
 from tests.commands import entered
@@ -203,7 +204,7 @@ def test_the_end_waits_for_all_clusters_together_and_not_for_one_after_the_other
             clock[0] += timeout
 
     monkeypatch.setattr(cluster_loops, "Thread", Hung)
-    monkeypatch.setattr(cluster_loops, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(survive, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     loops = [ClusterLoop(str(each), 15.0, "no", lambda _: held.wait) for each in range(20)]
     with cluster_loops.running(loops):
         pass

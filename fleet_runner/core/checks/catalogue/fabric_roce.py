@@ -68,27 +68,29 @@ def judge(readings: Readings, expected: Expected) -> Result:
     where = places(expected.fabric)
     mine = [each for each in links if any(port in wanted or port.device in leaves for port in each)]
     # What a boot, a drain or work on the node at the other end made its switch count says nothing of a cable.
-    until = expected.run.get("disturbed", {})
-    calm = [each for each in mine if not _upset(each, grown, now, until)]
+    undisturbed = _undisturbed(links, grown, now, expected.run.get("disturbed", {}))
+    calm = [each for each in mine if each in undisturbed]
     before = look(expected, NAME)
     seen = list(switch_errors.bad_receivers(calm, ports, grown, before))
     bad = [each for each in seen if each.again]
     flapping = list(switch_flaps.flapping(calm, ports, grown))
     modules = list(switch_modules.alarming(calm, ports, _alarmed(before)))
-    dim = [each for each in modules if each.again and each.alarm.what != TEMPERATURE]
+    warm = [each for each in modules if each.alarm.what == TEMPERATURE]
+    dim = [each for each in modules if each.again and each not in warm]
     sure: list[BadReceiver | FlappingLink | AlarmingModule] = [*dim, *(link for link in flapping if link.sure), *bad]
     worn = {quality.key((each.near, each.far)): each for each in sure}
     findings = [
         *_settings(mine, ports, wanted, leaves, expected.node),
         *_storms(calm, wanted, grown, expected.node),
         *_lossless_drops(calm, grown, expected.node),
+        *switch_modules.findings(warm, where, expected.node),
     ]
     if len(worn) > max(CAP_LINKS, CAP_SHARE * len(mine)):
         findings.append(_suspect([*worn.values()], expected.node))
     else:
         findings += [switch_errors.finding(each, where, expected.node) for each in seen]
         findings += [switch_flaps.finding(each, where, expected.node) for each in flapping]
-        findings += switch_modules.findings(modules, where, expected.node)
+        findings += switch_modules.findings((each for each in modules if each not in warm), where, expected.node)
     observed: dict[str, Any] = {
         "ports": len(ports),
         "read": len(told.ports),
@@ -96,7 +98,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
         BAD: {f"{each.near}": each.total for each in seen},
         ALARMS: [each.name for each in modules],
         "looks": {switch: each.looks for switch, each in grown.items()},
-    } | _heat(links, [each for each in links if not _upset(each, grown, now, until)], ports, grown)
+    } | _heat(links, undisturbed, ports, grown)
     if marks := _marks(ports):
         observed[ECN_MARKS] = marks
     unread = [f"{name} was not read: {why}" for name, why in sorted(told.unread.items()) if name in leaves]
@@ -105,11 +107,11 @@ def judge(readings: Readings, expected: Expected) -> Result:
 
 
 def _heat(
-    links: Sequence[Link], calm: Sequence[Link], ports: Mapping[Port, SwitchPort], grown: Mapping[str, Growth]
+    links: Sequence[Link], calm: Mapping[Link, None], ports: Mapping[Port, SwitchPort], grown: Mapping[str, Growth]
 ) -> dict[str, Any]:
     """Return what all links of the fabric counted an hour, for its page; of one that was disturbed nobody tells."""
     told, untold = switch_errors.rates(calm, ports, grown)
-    untold += sorted({*links}.difference(calm))
+    untold += sorted(each for each in links if each not in calm)
     worst = sorted(told, key=lambda row: (-row[1] / row[2], row[0]))[:MOST_COUNTED]
     return {
         RATES: [[*a, *b, round(hourly, 3), round(allowed, 3)] for (a, b), hourly, allowed in worst],
@@ -193,9 +195,16 @@ def _settings(
         )
 
 
-def _upset(joined: Link, grown: Mapping[str, Growth], now: float, until: Mapping[str, float]) -> bool:
-    seconds = max((grown[port.device].seconds for port in joined if port.device in grown), default=0.0)
-    return quality.disturbed(joined, until, now - seconds)
+def _undisturbed(
+    links: Iterable[Link], grown: Mapping[str, Growth], now: float, until: Mapping[str, float]
+) -> dict[Link, None]:
+    """Return the links at whose ends nothing was going on since the earlier look, in their order."""
+    found: dict[Link, None] = {}
+    for joined in links:
+        seconds = max((grown[port.device].seconds for port in joined if port.device in grown), default=0.0)
+        if not quality.disturbed(joined, until, now - seconds):
+            found[joined] = None
+    return found
 
 
 def _storms(

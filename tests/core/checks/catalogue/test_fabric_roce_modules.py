@@ -1,5 +1,6 @@
 """Modules in the ports of switches that are too warm, or receive or send too little light."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -8,8 +9,9 @@ import pytest
 from fleet_runner.core.cabling import quality
 from fleet_runner.core.cabling.links import Port
 from fleet_runner.core.checks.parsers.port_states.modules import RX_POWER, TEMPERATURE, TX_POWER, ModuleAlarm
+from fleet_runner.core.checks.parsers.switch_ports import written
 from fleet_runner.core.checks.verdicts import Remedy, Result, Verdict
-from tests.core.checks.catalogue.judging import READ_AT
+from tests.core.checks.catalogue.judging import READ_AT, judged
 from tests.core.checks.catalogue.test_fabric_roce import FABRIC, GOOD, HOUR, SWITCHES, asked, counted, held
 
 AT_NODE, UPLINK = ("leaf-1", "Ethernet8"), ("leaf-1", "Ethernet16")
@@ -85,3 +87,16 @@ def test_light_counts_with_errors_and_flaps_for_the_cap_and_is_one_ticket_with_t
     assert len({each.fault for each in found}) == 1
     assert {each.remedy for each in found} == {Remedy.RECABLE}
     assert len(SWITCHES) == 3
+
+
+def test_a_warm_switch_is_told_also_where_too_many_links_are_bad_at_once() -> None:
+    rows = [[f"gpu-{n:02d}", "eth1", "leaf-1", f"Ethernet{8 * n}", "400gbase-x-osfp", []] for n in range(11)]
+    expected = held()
+    devices = dict.fromkeys((row[0] for row in rows), expected.fabric["devices"]["gpu-01"])
+    fabric = {"devices": {**devices, "leaf-1": expected.fabric["devices"]["leaf-1"]}, "links": rows}
+    wide = replace(expected, fabric=fabric, device={"switches": ["leaf-1"]})
+    bad = {"leaf-1": {row[3]: replace(GOOD, alarms=(DIM, WARM)) for row in rows}}
+    said = {"switch_ports": json.dumps(written(bad, {}))}
+    before = {"fabric_roce": {"at": READ_AT - HOUR, "observed": judged("fabric_roce", said, wide).observed}}
+    found = judged("fabric_roce", said, replace(wide, run={"now": READ_AT, "before": before})).findings
+    assert {each.code: each.component for each in found} == {"optics.temperature": "leaf-1", "roce.suspect": FABRIC}
