@@ -3,10 +3,9 @@
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -57,15 +56,9 @@ class Database:
         with explained(self.where), self.engine.connect() if held is None else nullcontext(held()) as connection:
             yield connection
 
-    @contextmanager
-    def one_moment(self) -> Iterator[None]:
+    def one_moment(self) -> AbstractContextManager[None]:
         """Have everything that this thread reads meanwhile be read in one transaction; the first read begins it."""
-        with explained(self.where), ExitStack() as opened:
-            token = self.held.set(self.held.get() or cache(lambda: opened.enter_context(self.engine.connect())))
-            try:
-                yield
-            finally:
-                self.held.reset(token)
+        return _Moment(self)
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -78,6 +71,31 @@ class Database:
     def close(self) -> None:
         """Close every connection."""
         self.engine.dispose()
+
+
+class _Moment(AbstractContextManager[None]):
+    """One transaction of a thread; within another one, that one's. A tick enters one for each node, most unused."""
+
+    __slots__ = ("_connection", "_database", "_token")
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._connection: Connection | None = None
+
+    def __enter__(self) -> None:
+        held = self._database.held
+        self._token = held.set(held.get() or self._connected)
+
+    def __exit__(self, *_: object) -> None:
+        self._database.held.reset(self._token)
+        if self._connection is not None:
+            with explained(self._database.where):
+                self._connection.close()
+
+    def _connected(self) -> Connection:
+        if self._connection is None:
+            self._connection = self._database.engine.connect()
+        return self._connection
 
 
 def connect(url: str, *, patience: float = PATIENCE, create: bool = False) -> Database:
