@@ -9,7 +9,7 @@ from fleet_runner.core.checks.verdicts import Verdict
 from fleet_runner.core.faults.confirmation import hides, speaks
 from fleet_runner.core.lifecycle.runs import Node, Stored
 from fleet_runner.core.lifecycle.states import FABRICS, SERVING
-from fleet_runner.core.nvlink import common_cause
+from fleet_runner.core.nvlink import common_cause, joint_drains
 from fleet_runner.core.tickets.node_tickets import EYES
 from fleet_runner.reconcile.lifecycle import racks
 from fleet_runner.reconcile.loop.context import TickContext
@@ -28,6 +28,7 @@ class DomainsView:
     rows: Callable[[], Mapping[str, Node]]
     faults: dict[str, str] | None = None
     leaks: Mapping[str, str] | None = None
+    drains: dict[str, str] | None = None
 
     def fault(self, node: Node, latest: Iterable[Stored]) -> str:
         """Return what lies behind links that a compute tray lost; its domain is asked before anything follows."""
@@ -73,6 +74,16 @@ class DomainsView:
         if self.leaks is None:
             self.leaks = racks.leaks(self.world.store, self._all())
         return self.leaks.get(node.name, "") if node.state in SERVING | FABRICS else ""
+
+    def out(self, node: Node) -> str:
+        """Return what a serving tray says of others that drain as one with it, or spare it; "" where none is out."""
+        if self.drains is None:
+            self.drains = {}
+            joint = [each.domain for each in self._all() if each.domain is not None and each.domain.drains]
+            for domain in joint:
+                rows = {row.name: row for row in self.world.store.some_nodes(domain.trays)}
+                self.drains |= joint_drains.told(domain, rows)
+        return self.drains.get(node.name, "") if node.state in SERVING else ""
 
     def _linked(self, node: Node, latest: Iterable[Stored]) -> tuple[Stored, ...]:
         """Return the answers by which a compute tray of a domain lost links; of any other node none."""

@@ -116,6 +116,7 @@ class FleetView:
             domain_fault=self.domains.fault(node, latest),
             suspected_at=self.domains.suspected_at(node.name),
             domain_leak=self.domains.leak(node),
+            domain_out=self.domains.out(node),
             domain_turn=self.world.domain_turns.get(node.name, ""),
         )
         return replace(view, rounds=self._rounds(node)) if active_schedule.gave_way(view) else view
