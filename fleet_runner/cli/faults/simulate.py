@@ -150,7 +150,9 @@ def _stored(seconds: float) -> FleetHistory:
 
 
 def _places(fleet: Fleet) -> list[Known]:
-    return [Known(node.name, node.device_type, *disruption_budget.place(fleet, node.name)) for node in nodes(fleet)]
+    return [
+        Known(node.name, node.device_type, *disruption_budget.place(fleet, node.name)[:4]) for node in nodes(fleet)
+    ]
 
 
 def _save(found: FleetHistory, path: Path) -> None:

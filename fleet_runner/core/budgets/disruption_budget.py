@@ -4,11 +4,12 @@ Only leaving service asks for budget, and taking no new work until then. Healing
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import chain
 from typing import NamedTuple
 
 from fleet_runner.core.inventory import last_places
@@ -16,6 +17,7 @@ from fleet_runner.core.inventory.records import Fleet
 from fleet_runner.core.lifecycle.runs import RUNNER, Node, is_of_cluster
 from fleet_runner.core.lifecycle.states import REMEDIED, SERVING, STATES, Condition
 from fleet_runner.core.nvlink import domains as nvlink_domains
+from fleet_runner.core.nvlink.domains import OF_DOMAIN
 
 RECENT = 4 * 3600.0
 """Seconds for which a node that left service for triage counts as out: long enough to see that it is not alone."""
@@ -39,12 +41,18 @@ MANY = frozenset({Scope.RACK, Scope.NVLINK})
 
 
 class Location(NamedTuple):
-    """Where a node belongs; "" where nobody says. Racks and domains carry their site: two sites may have an A03."""
+    """Where a node belongs; "" where nobody says. Racks and domains carry their site: two sites may have an A03.
+
+    `partition` is that of a compute tray in its NVLink domain; `drain` says which trays of the domain drain as one
+    with it: those of its OF_PARTITION, or all, OF_DOMAIN; "" for none.
+    """
 
     rack: str = ""
     domain: str = ""
     tenant: str = ""
     nvlink: str = ""
+    partition: str = ""
+    drain: str = ""
 
 
 class Out(NamedTuple):
@@ -88,11 +96,13 @@ class Usage:
     """How many nodes serve, by scope and its name, and which are out.
 
     `pending` are those of the serving ones that take no new work, since a remedy of the runner's own waits for them.
+    `trays` are the serving compute trays of NVLink domains in which any drains as one with others, by domain.
     """
 
     serving: Mapping[tuple[Scope, str], int]
     out: tuple[Out, ...]
     pending: tuple[Out, ...] = ()
+    trays: Mapping[str, tuple[Out, ...]] = field(default_factory=dict[str, tuple[Out, ...]])
 
 
 class Use(NamedTuple):
@@ -119,7 +129,9 @@ def _placed(fleet: Fleet, node: str, domains: frozenset[str]) -> Location:
     _, rack, domain, tenant = last_places.place(fleet, node)
     device = fleet.devices.get(node)
     lost = rack if rack in domains else ""
-    return Location(rack, domain, tenant, nvlink_domains.named(device) if device is not None else lost)
+    if device is None:
+        return Location(rack, domain, tenant, lost)
+    return Location(rack, domain, tenant, nvlink_domains.named(device), *nvlink_domains.drains_with(device))
 
 
 def measure(nodes: Iterable[Node], triaged: Mapping[str, float], fleet: Fleet) -> Usage:
@@ -132,17 +144,26 @@ def measure(nodes: Iterable[Node], triaged: Mapping[str, float], fleet: Fleet) -
     out: list[Out] = []
     pending: list[Out] = []
     domains = _nvlink_domains(fleet)
+    trays: defaultdict[str, list[Out]] = defaultdict(list)
     for node in nodes:
         where = _placed(fleet, node.name, domains)
         if node.state in SERVING:
             serving.update(scopes(where))
             pending += waiting(node, where)
+            if where.nvlink:
+                trays[where.nvlink].append(Out(node.name, where, "drains as one with it", None))
         elif node.state in REMEDIED:
             until = node.since + (STATES[node.state].deadline or 0.0)
             out.append(Out(node.name, where, node.state, until))
         elif node.name in triaged:
             out.append(Out(node.name, where, node.state, triaged[node.name] + RECENT))
-    return Usage(serving, tuple(out), tuple(pending))
+    return Usage(serving, tuple(out), tuple(pending), _joint(trays, out))
+
+
+def _joint(trays: Mapping[str, Sequence[Out]], out: Iterable[Out]) -> dict[str, tuple[Out, ...]]:
+    """Return the trays of those domains alone in which one drains as one with others: mostly there are none."""
+    joint = {each.place.nvlink for each in chain(out, *trays.values()) if each.place.drain}
+    return {name: tuple(trays[name]) for name in joint if name in trays}
 
 
 def waiting(node: Node, where: Location) -> list[Out]:
@@ -161,9 +182,27 @@ def cordons(usage: Usage, where: Location, limits: Limits) -> Grant:
 
 def grant(usage: Usage, where: Location, limits: Limits) -> Grant:
     """Say whether one more node of a place may leave service."""
-    asked = (use_of(usage, scope, name, limits) for scope, name in scopes(where))
-    spent = next(filter(_is_spent, asked), None)
-    return Grant(allowed=True) if spent is None else Grant(allowed=False, sentence=_refusal(spent))
+    for scope, name in scopes(where):
+        use = use_of(usage, scope, name, limits)
+        with_it = _with_it(usage, where, use)
+        if len(use.out) + with_it > use.most:
+            return Grant(allowed=False, sentence=_refusal(use, where, with_it))
+    return Grant(allowed=True)
+
+
+def _with_it(usage: Usage, where: Location, use: Use) -> int:
+    """Return how many more nodes are out in a budget when one of a place is: with it what drains as one with it."""
+    if not where.drain or use.scope in MANY:
+        return 1
+    gone = {each.node for each in use.out}
+    mine = [each for each in _joined(usage, where) if (use.scope, use.name) in scopes(each.place)]
+    return sum(each.node not in gone for each in mine) if mine else 1
+
+
+def _joined(usage: Usage, where: Location) -> list[Out]:
+    """Return the serving trays that drain as one with a tray of a place, itself among them; of others none."""
+    every = usage.trays.get(where.nvlink, ()) if where.drain else ()
+    return [each for each in every if where.drain == OF_DOMAIN or each.place.partition == where.partition]
 
 
 def uses(usage: Usage, limits: Limits) -> tuple[Use, ...]:
@@ -179,7 +218,15 @@ def use_of(usage: Usage, scope: Scope, name: str, limits: Limits) -> Use:
     """Return what one budget holds."""
     out = tuple(each for each in usage.out if (scope, name) in scopes(each.place))
     total = usage.serving.get((scope, name), 0) + len(out)
-    return Use(scope, name, out, _most(scope, total, limits), total)
+    beside = () if scope in MANY else _carried(usage, (scope, name))
+    return Use(scope, name, (*out, *beside), _most(scope, total, limits), total)
+
+
+def _carried(usage: Usage, scope: tuple[Scope, str]) -> tuple[Out, ...]:
+    """Return the serving trays that count as out, as they drain as one with a tray that is."""
+    gone = {each.node for each in usage.out}
+    found = {each.node: each for out in usage.out for each in _joined(usage, out.place)}
+    return tuple(each for each in found.values() if each.node not in gone and scope in scopes(each.place))
 
 
 def beside(usage: Usage, more: Iterable[Out]) -> Usage:
@@ -200,7 +247,7 @@ def _taken(usage: Usage, outs: Sequence[Out]) -> Usage:
         if left > 0:
             serving[scope] = left
     pending = tuple(each for each in usage.pending if each.node not in gone)
-    return Usage(serving, (*usage.out, *outs), pending)
+    return replace(usage, serving=serving, out=(*usage.out, *outs), pending=pending)
 
 
 def scopes(where: Location) -> list[tuple[Scope, str]]:
@@ -228,15 +275,15 @@ def _most(scope: Scope, total: int, limits: Limits) -> int:
             return 1 if total <= limits.small else max(1, int(limits.share * total))
 
 
-def _is_spent(use: Use) -> bool:
-    return len(use.out) >= use.most
-
-
-def _refusal(use: Use) -> str:
+def _refusal(use: Use, where: Location, with_it: int) -> str:
     whose = "the fleet's budget" if use.scope is Scope.FLEET else f"the budget of {use.scope} {use.name}"
     some = ", ".join(map(_told, sorted(use.out, key=lambda out: (out.until or math.inf, out.node))[:FEW]))
     more = f" and {len(use.out) - FEW} more" if len(use.out) > FEW else ""
     nodes = "node" if use.most == 1 else "nodes"
+    if len(use.out) < use.most:
+        joint = f"NVLink domain {where.nvlink}" + (f", partition {where.partition}" * (where.drain != OF_DOMAIN))
+        beside = f", {len(use.out)} out ({some}{more})" if use.out else ""
+        return f"{whose} does not cover {joint}, which drains as one: {with_it} of at most {use.most} {nodes}{beside}"
     return f"{whose} is spent: {len(use.out)} of at most {use.most} {nodes} out ({some}{more})"
 
 

@@ -213,7 +213,8 @@ def _turn(view: View, stage: Stage, sweep: Sweep, confirm: float | None, now: fl
 def _health(view: View) -> str:
     """What `status` says of a node that serves: nothing while all is well. A leak elsewhere hides nothing of it."""
     leak = f"it serves; in its NVLink domain {view.domain_leak}" if view.domain_leak else ""
-    return "; ".join(each for each in (leak, _own_health(view)) if each)
+    turn = next((f"it serves; {each}" for each in (view.domain_out, view.domain_turn) if each), "")
+    return "; ".join(each for each in (leak, _own_health(view), turn) if each)
 
 
 def _own_health(view: View) -> str:

@@ -59,7 +59,8 @@ class View:
     which machine it is is not settled. `domain_fault` says what is wrong outside of a compute tray that takes links
     from it, as the newest sweep of its NVLink domain has it; "" for nothing. `suspected_at` is when a compute tray
     of a domain last lost links that it had before (epoch seconds). `domain_leak` says which other compute tray of
-    its NVLink domain leaks; "" for none.
+    its NVLink domain leaks; "" for none. `domain_turn` says what it waits for in a firmware rollout; "" for nothing.
+    `domain_out` says which trays are out that drain as one with it, or spare it; "" for none.
     """
 
     node: Node
@@ -94,6 +95,8 @@ class View:
     domain_fault: str = ""
     suspected_at: float = 0.0
     domain_leak: str = ""
+    domain_turn: str = ""
+    domain_out: str = ""
 
 
 def move(view: View, event: Event, because: str = "", results: tuple[int, ...] = (), run: int | None = None) -> Move:

@@ -24,7 +24,13 @@ PARTITION = "nvlink_partition"
 LINKS = "nvlink_links"
 """The key of a switch tray that lists which NVLinks of each GPU lead to it, by number."""
 
-KEYS = (DOMAIN, PARTITION, LINKS)
+DRAIN = "nvlink_drain"
+"""The key of a compute tray that says which trays drain as one with it: ALONE, OF_PARTITION or OF_DOMAIN."""
+
+ALONE, OF_PARTITION, OF_DOMAIN = "tray", "partition", "domain"
+"""The values of DRAIN: none, those of its designed partition, those of its domain."""
+
+KEYS = (DOMAIN, PARTITION, LINKS, DRAIN)
 
 LONGEST = 40
 """Characters of a name."""
@@ -38,7 +44,8 @@ class Domain:
     """One NVLink domain of a site: its trays by name, in their natural order.
 
     `partitions` gives compute trays their designed partition, `links` switch trays the NVLinks of each GPU that lead
-    to them. `racks` are those that its trays stand in. `gaps` say what of the design is missing, or contradicts
+    to them. `racks` are those that its trays stand in. `drains` gives trays that drain as
+    one with others OF_PARTITION or OF_DOMAIN. `gaps` say what of the design is missing, or contradicts
     itself.
     """
 
@@ -50,11 +57,12 @@ class Domain:
     partitions: Mapping[str, str] = field(default_factory=dict[str, str])
     links: Mapping[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
     gaps: tuple[str, ...] = ()
+    drains: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def wrong(device: Device) -> str:
     """Say why what a device's config context says of a domain cannot be used; "" where it can, or says nothing."""
-    named, partition, links = (device.context.get(key) for key in KEYS)
+    named, partition, links, drain = (device.context.get(key) for key in KEYS)
     if named is None:
         lone = next((key for key in KEYS[1:] if device.context.get(key) is not None), "")
         return f"it has {lone} and no {DOMAIN}, expected both or neither" if lone else ""
@@ -66,7 +74,22 @@ def wrong(device: Device) -> str:
         return f"its {PARTITION} is {partition!r:.60}, expected a name of up to {LONGEST} characters, or a number"
     if links is not None and not _are_links(links):
         return f"its {LINKS} are {links!r:.60}, expected a list of numbers from 0 to {MOST_LINKS - 1}"
-    return ""
+    return _wrong_drain(drain, partition)
+
+
+def _wrong_drain(drain: object, partition: object) -> str:
+    if drain not in (None, ALONE, OF_PARTITION, OF_DOMAIN):
+        return f"its {DRAIN} is {drain!r:.60}, expected {ALONE!r}, {OF_PARTITION!r} or {OF_DOMAIN!r}"
+    lacks = drain == OF_PARTITION and partition is None
+    return f"its {DRAIN} is {OF_PARTITION!r} and it has no {PARTITION}, expected both" if lacks else ""
+
+
+def drains_with(device: Device) -> tuple[str, str]:
+    """Return a compute tray's designed partition, and the value of its DRAIN, each "" where nothing is said."""
+    if not named(device):
+        return "", ""
+    drain = device.context.get(DRAIN)
+    return _text(device.context.get(PARTITION)), "" if drain in (None, ALONE) else str(drain)
 
 
 def named(device: Device) -> str:
@@ -112,6 +135,7 @@ def _domain(site: str, name: str, devices: Iterable[Device]) -> Domain:
         partitions=partitions,
         links=links,
         gaps=tuple(_gaps([each.name for each in trays], partitions, links)),
+        drains={each.name: drain for each in trays if (drain := drains_with(each)[1])},
     )
 
 

@@ -12,9 +12,9 @@ import structlog
 from fleet_runner.adapters.store import Store
 from fleet_runner.adapters.store.firmware.rollouts import News
 from fleet_runner.core.base.errors import ConflictError
-from fleet_runner.core.cabling.fabrics import NVLINK
+from fleet_runner.core.cabling.fabrics import NVLINK, Fabric
 from fleet_runner.core.checks.verdicts import Result
-from fleet_runner.core.firmware.domain_turns import due
+from fleet_runner.core.firmware.domain_turns import due, waits
 from fleet_runner.core.firmware.goals import BOOT, SETTINGS, VERSIONS, reached, settled
 from fleet_runner.core.firmware.rollout import (
     Course,
@@ -49,6 +49,24 @@ def roll(world: TickContext, fleet: Fleet, now: float, report: Report) -> None:
         except ConflictError as error:
             report.conflicts += 1
             log.info("rollout is tried again at the next tick", rollout=rollout.id, why=str(error))
+    _tell_trays(world)
+
+
+def _tell_trays(world: TickContext) -> None:
+    """Have compute trays of NVLink domains say what they wait for: those of which that changed are looked at next."""
+    domains, found = _domains(world)
+    told: dict[str, str] = {}
+    for rollout in world.store.live_rollouts() if domains else ():
+        told |= waits(rollout, world.store.rollout_members(rollout.id), domains, ill(world.store, found))
+    before, world.domain_turns = world.domain_turns, told
+    if changed := [name for name in {*told, *before} if told.get(name) != before.get(name)]:
+        world.store.wake(changed)
+
+
+def _domains(world: TickContext) -> tuple[dict[str, str], list[Fabric]]:
+    """Return the NVLink domain of each compute tray, and the domains."""
+    found = [each for each in world.fabrics.values() if each.kind == NVLINK]
+    return {port.device: each.name for each in found for port in each.ports}, found
 
 
 def _roll(look: "_Look", rollout: Rollout, now: float) -> list[str]:
@@ -89,8 +107,7 @@ def _due(look: "_Look", defined: Definition, members: tuple[Member, ...]) -> tup
     Where all that are left of a domain are in a reboot, in burn-in or under a remedy, or are in no row, the next
     domain goes on meanwhile; they are asked when they are back. So it does where a domain itself is not whole.
     """
-    found = [each for each in look.world.fabrics.values() if each.kind == NVLINK]
-    domains, away = {port.device: each.name for each in found for port in each.ports}, set[str]()
+    (domains, found), away = _domains(look.world), set[str]()
     broken = ill(look.world.store, found) if domains.keys() & {each.node for each in members} else {}
     while True:
         waiting = due(in_order(members), members, domains, away, broken)

@@ -16,7 +16,8 @@ from fleet_runner.core.lifecycle.preflight import decision
 from fleet_runner.core.lifecycle.runs import RUNNER, Node, Run
 from fleet_runner.core.lifecycle.states import STAGES, Condition, Stage, State
 from fleet_runner.reconcile.cabling.node_neighbours import neighbours
-from fleet_runner.reconcile.lifecycle.view import DAY, FleetView
+from fleet_runner.reconcile.lifecycle.domains_view import DAY
+from fleet_runner.reconcile.lifecycle.view import FleetView
 
 LATELY = 2 * DAY
 """Seconds for which it is remembered that a node was upset: longer than any check looks back."""

@@ -3,16 +3,13 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from fleet_runner.adapters.store import ResultFilter
 from fleet_runner.adapters.store.lifecycle.mentions import Unmentioned
 from fleet_runner.core.budgets import modes
 from fleet_runner.core.budgets.modes import Modes, Setting
 from fleet_runner.core.cabling.exempt import excused
-from fleet_runner.core.cabling.fabrics import NVLINK, Fabric
+from fleet_runner.core.cabling.fabrics import Fabric
 from fleet_runner.core.cabling.observers import observers
 from fleet_runner.core.checks import active_schedule
-from fleet_runner.core.checks.verdicts import Verdict
-from fleet_runner.core.faults.confirmation import hides, speaks
 from fleet_runner.core.faults.escalation import Attempt
 from fleet_runner.core.faults.rules.rules import Rules
 from fleet_runner.core.faults.signals.alarm import Alarm
@@ -22,23 +19,17 @@ from fleet_runner.core.firmware.turns import NAMED
 from fleet_runner.core.inventory.identity import Refused
 from fleet_runner.core.inventory.placement import place
 from fleet_runner.core.inventory.records import NODE_ROLES, Fleet, Management, Termination
-from fleet_runner.core.lifecycle.runs import Node, Outcome, Run, Stored, Ticket
+from fleet_runner.core.lifecycle.runs import Node, Outcome, Run, Ticket
 from fleet_runner.core.lifecycle.stages import BY_HAND
 from fleet_runner.core.lifecycle.states import FABRICS, MOVING, REMEDIED, SERVING, Condition, Stage, State
 from fleet_runner.core.lifecycle.view import View
-from fleet_runner.core.nvlink import common_cause
 from fleet_runner.core.tickets.node_tickets import EYES
-from fleet_runner.reconcile.lifecycle import racks
+from fleet_runner.reconcile.lifecycle.domains_view import DomainsView
 from fleet_runner.reconcile.lifecycle.second_looks import needs_two, touched_by
 from fleet_runner.reconcile.loop.context import TickContext
 
-DAY = 86_400.0
-
 FLASHED = frozenset({State.FIRMWARE, State.FIRMWARE_FAILED})
 """States in which a flash may be open."""
-
-SEEN_ONCE = "it lost links, and was seen once: its domain is swept first"
-"""What is said of a compute tray until it is known whether others lost the same."""
 
 LOOKED_BACK = 20
 """Drains of a node among which the newest of the runner's is: a person's, by hand, is the person's to undo."""
@@ -55,9 +46,12 @@ class FleetView:
     ruled: Rules | None = None
     said: tuple[Setting, ...] | None = None
     crashed: tuple[Alarm, ...] | None = None
-    domain_faults: dict[str, str] | None = None
-    leaks: Mapping[str, str] | None = None
+    domains: DomainsView = field(init=False)
     unmentioned: Unmentioned = field(default_factory=Unmentioned)
+
+    def __post_init__(self) -> None:
+        """Look at NVLink domains apart."""
+        self.domains = DomainsView(self.world, self.rows)
 
     def rows(self) -> Mapping[str, Node]:
         """Return every node, by name, as it was when the tick first asked."""
@@ -90,7 +84,6 @@ class FleetView:
         latest = () if node.name in none.results else store.latest_results(node.name)
         past = () if node.name in none.runs else store.runs(node.name, since=node.since)
         twice = needs_two(node, latest)
-        linked = self._linked(node, latest)
         touched = touched_by(twice)
         view = View(
             node=node,
@@ -120,83 +113,13 @@ class FleetView:
             drained=node.state in SERVING and self._drained(node),
             modes=self.modes(node.name),
             refused=self._refused(node),
-            domain_fault=self._domain_fault(node, linked),
-            suspected_at=self._suspected_at(node.name),
-            domain_leak=self._leak(node),
+            domain_fault=self.domains.fault(node, latest),
+            suspected_at=self.domains.suspected_at(node.name),
+            domain_leak=self.domains.leak(node),
+            domain_out=self.domains.out(node),
+            domain_turn=self.world.domain_turns.get(node.name, ""),
         )
         return replace(view, rounds=self._rounds(node)) if active_schedule.gave_way(view) else view
-
-    def _domain_fault(self, node: Node, linked: tuple[Stored, ...]) -> str:
-        """Return what lies behind links that a compute tray lost; its domain is asked before anything follows.
-
-        `linked` are the tray's own answers about them.
-        """
-        if not linked or node.state not in SERVING:
-            return ""
-        found = self._of_domains().get(node.name, "")
-        return found or (SEEN_ONCE if self._are_new(linked) and not self._flaps(node.name, linked) else "")
-
-    def _flaps(self, name: str, linked: tuple[Stored, ...]) -> bool:
-        """Whether links of a tray come and go, and a sweep of its domain that began later does not say why."""
-        back = False
-        for each in linked:
-            sought = ResultFilter(name, each.result.check, Verdict.FAIL, each.at - DAY)
-            earlier = self.world.store.find_results(sought, below=each.id)
-            back = back or common_cause.comes_back(each.result, [one.result for one in earlier])
-        return back and self._swept(name, max(each.at for each in linked))
-
-    def _swept(self, name: str, since: float) -> bool:
-        """Whether a sweep of a tray's domain that began after a moment could tell of the tray."""
-        mine = [each.name for each in self._domains() if any(port.device == name for port in each.ports)]
-        spoke = [
-            each.run
-            for domain in mine
-            for each in self.world.store.latest_results(domain)
-            if each.result.check in EYES[NVLINK] and speaks(each.result) and not hides(each.result, (name,))
-        ]
-        return any(run.opened_at >= since for run in map(self.world.store.run, spoke) if run is not None)
-
-    def _of_domains(self) -> Mapping[str, str]:
-        """Return what the newest sweeps of domains say of trays that are not to blame; read once a tick."""
-        if self.domain_faults is None:
-            self.domain_faults = {}
-            for fabric in self._domains():
-                for stored in self.world.store.latest_results(fabric.name):
-                    if stored.result.check in EYES[NVLINK] and speaks(stored.result):
-                        said = dict.fromkeys(common_cause.trays(stored.result.observed), stored.result.message)
-                        self.domain_faults |= said
-        return self.domain_faults
-
-    def _leak(self, node: Node) -> str:
-        if self.leaks is None:
-            self.leaks = racks.leaks(self.world.store, self._domains())
-        return self.leaks.get(node.name, "") if node.state in SERVING | FABRICS else ""
-
-    def _linked(self, node: Node, latest: Iterable[Stored]) -> tuple[Stored, ...]:
-        """Return the answers by which a compute tray of a domain lost links; of any other node none."""
-        found = tuple(each for each in latest if common_cause.is_new(each.result, None))
-        inside = found and any(port.device == node.name for fabric in self._domains() for port in fabric.ports)
-        return found if inside else ()
-
-    def _domains(self) -> list[Fabric]:
-        return [fabric for fabric in self.world.fabrics.values() if fabric.kind == NVLINK]
-
-    def _are_new(self, linked: tuple[Stored, ...]) -> bool:
-        before = {each.result.check: each.result for each in self.world.store.before(linked)}
-        return any(common_cause.is_new(each.result, before.get(each.result.check)) for each in linked)
-
-    def _suspected_at(self, name: str) -> float:
-        """Return when a serving compute tray of a domain last lost links that it had before; 0 for never."""
-        fabric = self.world.fabrics.get(name)
-        if fabric is None or fabric.kind != NVLINK:
-            return 0.0
-        found = 0.0
-        for tray in sorted({port.device for port in fabric.ports} & self.rows().keys()):
-            row = self.rows()[tray]
-            linked = self._linked(row, self.world.store.latest_results(tray)) if row.state in SERVING else ()
-            if linked and self._are_new(linked):
-                found = max(found, *(each.at for each in linked))
-        return found
 
     def _alike(self, name: str, mine: Iterable[Alarm]) -> tuple[Alarm, ...]:
         """Return alarms of applications' Xids on other nodes of a node's tenant, where it has one itself.

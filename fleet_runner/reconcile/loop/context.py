@@ -58,7 +58,8 @@ class TickContext:
     tells when they last heard of this one, while it shares their work. `unaccepted` says why nothing is done by the
     store, "" where it is this fleet's, None before that was looked at; `identity` and `remembered` are what is known
     of it then. `line` names the nodes that wait for room for
-    a play, the first one first. `refused` says why a node is not touched, as of the source that is `registered`.
+    a play, the first one first. `domain_turns` says what compute trays wait for in firmware rollouts.
+    `refused` says why a node is not touched, as of the source that is `registered`.
     """
 
     settings: Settings
@@ -77,6 +78,7 @@ class TickContext:
     decides: Callable[[], bool] = field(default=lambda: True)
     heard: LastHeard | None = None
     registered: str = ""
+    domain_turns: Mapping[str, str] = field(default_factory=dict[str, str])
     unaccepted: str | None = None
     identity: Identity | None = None
     remembered: Remembered | None = None

@@ -1,10 +1,12 @@
 """NVLink domains take turns in a rollout."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_runner.core.firmware.domain_turns import due
-from fleet_runner.core.firmware.rollout import in_order
+from fleet_runner.core.firmware.domain_turns import due, waits
+from fleet_runner.core.firmware.rollout import Rollout, RolloutStatus, in_order
 from fleet_runner.core.firmware.turns import Member, RolloutStep
 
 DOMAINS = {f"{rack}-{number}": rack for rack in ("a03", "a04", "a05") for number in (1, 2, 3)}
@@ -66,3 +68,42 @@ def test_never_are_trays_of_two_domains_asked(turns: dict[str, RolloutStep]) -> 
     assert inside <= out if out else len(inside) <= 1
     if not out:
         assert bool(asked) == any(each.turn is RolloutStep.WAITING for each in members)
+
+
+ROLLOUT = Rollout(3, "gb200-tray", "ann", 0.0, "BMC 1.2", 1, 3, 0.2, detail="paused by ann: lunch")
+ONE = "rollout 3 updates one NVLink domain at a time, now"
+
+
+def said(*members: Member, ill: dict[str, str] | None = None, standing: str = "running") -> dict[str, str]:
+    """What waiting trays wait for."""
+    return waits(replace(ROLLOUT, standing=RolloutStatus(standing)), members, DOMAINS, ill or {})
+
+
+def test_a_waiting_tray_says_which_domain_goes_first_how_far_it_is_and_why() -> None:
+    """Its own, or another one; a node of no domain waits for none, and who is out says so itself."""
+    first = said(*rows())
+    assert first["a04-1"] == f"{ONE} a03: it is first in the order (3 waiting)"
+    assert first["a03-2"] == f"{first['a04-1']}; this tray follows"
+    assert set(first) == set(DOMAINS)
+    begun = said(*rows(a04_1=RolloutStep.DONE))
+    assert begun["a03-1"] == f"{ONE} a04: it was begun (1 done, 2 waiting)"
+    out = said(*rows(a04_1=RolloutStep.DONE, a04_2=RolloutStep.ASKED, a05_1=RolloutStep.SKIPPED))
+    assert out["a03-1"] == f"{ONE} a04: a tray of it is out (1 done, 1 out, 1 waiting)"
+    assert "a04-2" not in out
+
+
+def test_a_tray_of_a_domain_that_is_not_whole_says_so() -> None:
+    """Whether it was begun or not; the others name the domain that goes on, and none where none does."""
+    leak = {"a03": "a03-1 leaks"}
+    told = said(*rows(), ill=leak)
+    assert told["a03-2"] == "rollout 3 begins its NVLink domain once that is whole: a03-1 leaks"
+    assert told["a05-1"] == f"{ONE} a04: it is first in the order (3 waiting)"
+    out = said(*rows(a03_1=RolloutStep.ASKED), ill=leak)
+    assert out["a03-2"] == "rollout 3 asks no further tray of its NVLink domain until that is whole: a03-1 leaks"
+    assert out["a04-1"] == f"{ONE} a03: a tray of it is out (1 out, 2 waiting)"
+
+
+def test_a_rollout_that_asks_nobody_now_says_that_it_is_paused_or_nothing() -> None:
+    """Who waits in one that was stopped waits for nothing."""
+    assert said(*rows(), standing="paused") == dict.fromkeys(DOMAINS, "rollout 3 is paused by ann: lunch")
+    assert said(*rows(), standing="stopped") == {}

@@ -13,7 +13,7 @@ from fleet_runner.core.inventory import ansible
 from fleet_runner.core.inventory.consistency import problems, remainder
 from fleet_runner.core.inventory.records import Device, Termination
 from fleet_runner.core.lifecycle.states import State
-from fleet_runner.core.nvlink.domains import KEYS, domains, wrong
+from fleet_runner.core.nvlink.domains import KEYS, domains, drains_with, wrong
 from tests.core.inventory.test_consistency import draft_of
 from tests.core.nvlink.racks import SITE, fleet, switch, tray, whole
 from tests.fleets import JSON
@@ -56,6 +56,8 @@ def test_a_named_domain_may_span_racks() -> None:
         (tray(1, nvlink_partition=True), "its nvlink_partition is True"),
         (switch(1, nvlink_links="0-1"), "its nvlink_links are '0-1', expected a list of numbers from 0 to 63"),
         (switch(1, nvlink_links=[64]), "its nvlink_links are [64]"),
+        (tray(1, nvlink_drain="rack"), "its nvlink_drain is 'rack', expected 'tray', 'partition' or 'domain'"),
+        (tray(1, nvlink_drain="partition"), "its nvlink_drain is 'partition' and it has no nvlink_partition"),
         (replace(tray(1), context={"nvlink_partition": "a"}), "it has nvlink_partition and no nvlink_domain"),
     ],
 )
@@ -178,3 +180,14 @@ def test_a_tray_without_a_rack_names_its_domain() -> None:
     lone = replace(tray(1, None), context={"nvlink_domain": "twin-1"})
     (found,) = watched(fleet(lone))
     assert (found.first, found.size) == ("x-tray-1", "1 compute tray and 0 switch trays of hall-1")
+
+
+def test_which_trays_drain_as_one_is_said_by_each_tray() -> None:
+    """One that says nothing, or `tray`, drains alone; a switch tray drains nothing."""
+    said = [
+        tray(1, nvlink_drain="domain"), tray(2, nvlink_drain="tray"), tray(3),
+        tray(4, nvlink_drain="partition", nvlink_partition=4), switch(1, nvlink_drain="domain"),
+    ]  # fmt: skip
+    (domain,) = domains(fleet(*said))
+    assert domain.drains == {"a03-tray-1": "domain", "a03-tray-4": "partition"}
+    assert [drains_with(each) for each in said] == [("", "domain"), ("", ""), ("", ""), ("4", "partition"), ("", "")]

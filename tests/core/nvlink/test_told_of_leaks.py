@@ -35,3 +35,10 @@ def test_the_domain_says_it_first() -> None:
     plain = watch_domain(a_view(node, **seen), Timing(), NOW).waiting
     assert watch_domain(a_view(node, domain_leak=LEAK, **seen), Timing(), NOW).waiting.startswith(f"{LEAK}; ")
     assert "leaks" not in plain
+
+
+def test_a_tray_that_waits_for_its_domain_in_a_rollout_says_so_besides() -> None:
+    """It serves meanwhile, and a leak elsewhere comes first."""
+    runs = (a_run(Stage.HEALTH_PASSIVE), a_run(Stage.CABLING))
+    turn = "rollout 3 updates one NVLink domain at a time, now nvlink.hall.a: it was begun (1 done, 2 waiting)"
+    assert watch(a_view(domain_turn=turn, runs=runs), Timing(), NOW).waiting == f"it serves; {turn}"

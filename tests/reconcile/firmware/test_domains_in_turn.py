@@ -96,11 +96,19 @@ def test_one_domain_is_finished_before_the_next_one_begins(make_world: Callable[
     now = serving(world)
     rolled(world, now)
     order: list[str] = []
+    heard = set[tuple[str, str]]()
     while standing_of(world).standing is RolloutStatus.RUNNING:
         now = ticked(world, now)
         out = [name for name, each in turns(world).items() if each is RolloutStep.ASKED]
         now_out = {domains[name] for name in out}
         assert len(now_out) <= 1
         order += now_out - set(order[-1:])
+        heard |= {(name, row(world, name).waiting) for name in domains}
     assert order == ["a", "b"]
     assert standing_of(world).detail == "4 done, 0 failed, 0 skipped"
+    said = "it serves; rollout 1 updates one NVLink domain at a time, now nvlink.hall.a: a tray of it is out"
+    assert {each for each in heard if each[1].startswith(said) and domains[each[0]] == "a"} == {
+        ("gpu-03", f"{said} (1 out, 1 waiting); this tray follows")
+    }
+    assert {(name, f"{said} (1 done, 1 out)") for name in ("gpu-02", "gpu-04")} <= heard
+    assert not any("rollout" in row(world, name).waiting for name in domains)

@@ -7,7 +7,7 @@ from fleet_runner.core.checks.verdicts import Finding, Remedy, Result, Verdict
 from fleet_runner.core.lifecycle.runs import IntentKind
 from fleet_runner.core.lifecycle.states import Stage, State
 from fleet_runner.core.nvlink.common_cause import COMMON
-from fleet_runner.reconcile.lifecycle.view import SEEN_ONCE
+from fleet_runner.reconcile.lifecycle.domains_view import SEEN_ONCE
 from fleet_runner.reconcile.loop.context import TickContext
 from fleet_runner.reconcile.loop.control_loop import tick
 from tests.reconcile.scripted import GOOD, IDLE, Scripted, a_fleet, in_state, played
