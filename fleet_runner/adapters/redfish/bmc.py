@@ -7,6 +7,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import NamedTuple, Self
 
+from fleet_runner.adapters.redfish import virtual_media
 from fleet_runner.adapters.redfish.banks import told_apart
 from fleet_runner.adapters.redfish.boot import boot_once, possible
 from fleet_runner.adapters.redfish.bulk import gather
@@ -145,6 +146,33 @@ class Bmc:
             self._wire.begin()
             system = self.computer()
             possible(self.resources, (system.uri, system.body), (target, http_uri), proof=proof)
+
+    def can_insert(self, medium: str) -> None:
+        """Make sure that `insert` has a slot for a medium, by its address.
+
+        Raises:
+            BmcError: it has none, or somebody else's medium is in one.
+        """
+        self._wire.begin()
+        virtual_media.possible(self.resources, self.computer().body, medium)
+
+    def insert(self, medium: str) -> None:
+        """Have the host see a medium as a drive, by its address; one that is in already stays.
+
+        Raises:
+            BmcError: it cannot, does not take it, or does not connect it.
+        """
+        self._wire.begin()
+        virtual_media.insert(self.resources, self.computer().body, medium)
+
+    def eject(self, medium: str) -> bool:
+        """Eject a medium, and nobody else's; return whether it was in.
+
+        Raises:
+            BmcError: it stays in.
+        """
+        self._wire.begin()
+        return virtual_media.eject(self.resources, self.computer().body, medium)
 
     def last_reset_age(self) -> float | None:
         """Return the seconds since the last reset by the BMC's own clock, None where it does not know."""

@@ -12,6 +12,9 @@ ADDRESS = "HttpBootUri"
 ALLOWED = "@Redfish.AllowableValues"
 
 HTTP, UEFI_TARGET, NOWHERE = "UefiHttp", "UefiTarget", "None"
+CD, USB_CD = "Cd", "UsbCd"
+"""A Supermicro boots virtual media from the second alone, though it lists both (openstack/sushy, X11 and X12)."""
+
 UEFI = "UEFI"
 
 DELL_DEVICES = tuple(f"HttpDev{number}" for number in range(1, 5))
@@ -57,7 +60,7 @@ def allowing(boot: Mapping[str, Any], system: object) -> Mapping[str, Any]:
 
 
 def plan(target: str, http_uri: str, seen: Seen, *, proof: bool = False) -> Override:
-    """Return how the next boot alone is had from a target (Pxe, UefiHttp); "None" takes such a request back.
+    """Return how the next boot alone is had from a target (Pxe, UefiHttp, Cd); "None" takes such a request back.
 
     With `proof` the address holds a secret that is new for each boot.
     """
@@ -67,6 +70,8 @@ def plan(target: str, http_uri: str, seen: Seen, *, proof: bool = False) -> Over
         if proof:
             return Override(why="is a Dell's, and a Dell cannot carry the proof: use boot_proof none, or pxe")
         return _dell(http_uri, seen, possible)
+    if target == CD and USB_CD in possible:
+        target = USB_CD
     if target in possible:
         return Override((_step(target, http_uri, seen.boot),))
     if target == HTTP and UEFI_TARGET in possible:

@@ -11,6 +11,7 @@ from fleet_runner.lab.redfish.chip import Chip
 from fleet_runner.lab.redfish.eventing import Eventing
 from fleet_runner.lab.redfish.gate import Gate
 from fleet_runner.lab.redfish.host import Host
+from fleet_runner.lab.redfish.media import Media
 from fleet_runner.lab.redfish.restarts import Restarts
 from fleet_runner.lab.redfish.tasks import Tasks
 from fleet_runner.lab.redfish.trees import ROOT, merged
@@ -38,12 +39,12 @@ class Answers:
         self,
         chip: Chip,
         bodies: Resources,
-        parts: tuple[Gate, Tasks, Host, Restarts, Updates, Eventing],
+        parts: tuple[Gate, Tasks, Host, Restarts, Updates, Eventing, Media],
         actions: Actions,
     ) -> None:
         self._chip = chip
         self._bodies = bodies
-        self._gate, self._tasks, self._host, self._restarts, self._updates, self._eventing = parts
+        self._gate, self._tasks, self._host, self._restarts, self._updates, self._eventing, self._media = parts
         self._actions = actions
 
     async def handle(self, request: Request) -> Reply:
@@ -121,6 +122,8 @@ class Answers:
         for bios in self._host.bioses:
             if bios.jobs.uri and request.uri == bios.jobs.uri:
                 return bios.jobs.post(await request.json(), time.time(), waits=bool(bios.pending))
+        if request.uri in self._media.targets:
+            return self._media.post(request.uri, await request.json())
         action = tree.actions.get(request.uri)
         if action is None:
             raise self._not_allowed(request)
@@ -141,6 +144,8 @@ class Answers:
         for bios in self._host.bioses:
             if request.uri == bios.settings:
                 return bios.set(said)
+        if request.uri in self._media.uris:
+            return self._media.set(request.uri, said)
         if request.uri in self._host.secure_boot.uris:
             self._host.secure_boot.set(request.uri, said)
             return Reply(204)

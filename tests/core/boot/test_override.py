@@ -21,6 +21,8 @@ def test_what_belongs_together_is_sent_together() -> None:
     assert plan("UefiHttp", ADDRESS, Seen({LISTED: ["UefiHttp"]})).steps == (
         {ONCE: "Once", TARGET: "UefiHttp", "HttpBootUri": ADDRESS},
     )
+    assert plan("Cd", "", Seen({LISTED: ["Cd", "UsbCd"]})).steps == ({ONCE: "Once", TARGET: "UsbCd"},)
+    assert plan("Cd", "", Seen({LISTED: ["Cd", "Pxe"]})).steps == ({ONCE: "Once", TARGET: "Cd"},)
     assert plan("Usb", "", Seen({LISTED: ["None", "Pxe"]})) == Override(why="can boot from None, Pxe, not Usb")
 
 
