@@ -14,7 +14,7 @@ from ansible.plugins.action import ActionBase
 from fleet_runner import settings
 from fleet_runner.adapters.plays.task_failure import failure
 from fleet_runner.adapters.redfish import power
-from fleet_runner.adapters.redfish.power import plan
+from fleet_runner.adapters.redfish.power import plan, start
 from fleet_runner.core.base.errors import (
     BmcError,
     FleetError,
@@ -108,6 +108,7 @@ class Order(NamedTuple):
     sent: list[str]
     target: str
     wanted: BootToArm | None
+    mac: str
     alive: Callable[[], None]
 
 
@@ -157,13 +158,14 @@ class ActionModule(ActionBase):
                     wanted = self._wanted(bmc, store, configured, target, variables) if store and served else None
                     medium = wanted.medium if wanted else ""
                     power.can_insert(bmc, medium)
-                    bmc.can_boot_once(
-                        *(wanted.source if wanted else (target, "")), proof=bool(wanted and wanted.proof)
-                    )
+                    mac = self._card(variables)
+                    where = wanted.source if wanted else (target, "")
+                    if note := bmc.can_boot_once(*where, mac, proof=bool(wanted and wanted.proof)):
+                        self._display.warning(f"redfish_power: {note}")
                     name, run = str(variables["inventory_hostname"]), self._fence(variables)
                     guard = power_guard.power(store, name, url, run)
                     with guard as alive, power.medium(bmc, medium, alive):
-                        boot = self._send(bmc, store, Order(sent, target, wanted, alive), variables) or boot
+                        boot = self._send(bmc, store, Order(sent, target, wanted, mac, alive), variables) or boot
         except FleetError as error:
             if may_itself and not asked and isinstance(error, BmcError) and self._boot_id():
                 return answer | self._in_band(configured, variables, since)
@@ -183,7 +185,7 @@ class ActionModule(ActionBase):
             power.insert(bmc, order.wanted.medium)  # some BMCs lose it with the power; one that is in stays as it is
             return self._boot(bmc, store, order, variables)
         before = self._boot_id() if order.sent[-1] == "GracefulRestart" else ""
-        start(bmc, order.sent[-1], order.alive, order.target)
+        start(bmc, order.sent[-1], order.alive, (order.target, "", order.mac))
         if before and not power.restarts(bmc, self._grace, lambda: self._boot_id() != before):
             order.alive()
             forced = plan("restart", bmc.power_state(), bmc.power_actions(), done=False)
@@ -291,6 +293,13 @@ class ActionModule(ActionBase):
         found = self._templar.template(variables.get("fleet_device")) or {}
         return json.loads(json.dumps(found, default=str))
 
+    def _card(self, variables: dict[str, Any]) -> str:
+        """Return the MAC address of the card that the profile names to boot from, "" for none."""
+        from fleet_runner.core.boot import boot_interface  # noqa: PLC0415  likewise
+
+        profile = self._templar.template(variables.get("fleet_profile")) or {}
+        return boot_interface.chosen(json.loads(json.dumps(profile, default=str)), self._device(variables))
+
     def _wanted(
         self, bmc: PowerBmc, store: Store, configured: Settings, target: str, variables: dict[str, Any]
     ) -> BootToArm:
@@ -312,22 +321,13 @@ class ActionModule(ActionBase):
         mine = self._fence(variables)
         armed = arming.arm(store, order.wanted, run=mine[0] if mine else None, now=time.time())
         try:
-            start(bmc, "On", order.alive, armed.target, armed.http_uri)
+            start(bmc, "On", order.alive, (armed.target, armed.http_uri, order.mac))
         except FleetError as error:
             why = armed.without_nonce(str(error))
         else:
             return armed.boot.id
         store.close_boot(armed.boot.id, "its BMC did not take it", time.time())
         raise AnsibleActionFail(f"redfish_power: {why}")  # not from the error, which may quote the nonce
-
-
-def start(bmc: PowerBmc, action: str, alive: Callable[[], None], target: str = "", http_uri: str = "") -> None:
-    """Tell a BMC where the next boot comes from, if not from where it always does, and send the power action."""
-    if target:
-        alive()
-        bmc.boot_once(target, http_uri)
-    alive()
-    bmc.power(action)
 
 
 def _arguments(args: dict[str, Any]) -> tuple[str, str, float | None]:

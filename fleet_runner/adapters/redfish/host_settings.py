@@ -16,11 +16,15 @@ from fleet_runner.core.firmware.boot_settings import DELL_SECURE, ENABLE, FIRST,
 
 
 class HostSettings:
-    """What is wanted of one computer, and its BMC. What nobody wants is not read."""
+    """What is wanted of one computer, and its BMC. What nobody wants is not read.
 
-    def __init__(self, bmc: Bmc, wanted: Mapping[str, Value]) -> None:
+    `mac` is that of the card that the design names to boot from, "" for none.
+    """
+
+    def __init__(self, bmc: Bmc, wanted: Mapping[str, Value], mac: str = "") -> None:
         self._bmc = bmc
         self._bios = Bios(bmc)
+        self._mac = mac
         self._wanted = {name: value for name, value in wanted.items() if name not in (SECURE, FIRST)}
         self._boot = {name: value for name, value in wanted.items() if name in (SECURE, FIRST)}
 
@@ -97,7 +101,7 @@ class HostSettings:
         if unread := [uri for uri, body in bodies.items() if body is None]:
             raise BmcError(f"{self._bmc.url}{unread[0]} cannot be read, which tells of the boot settings")
         try:
-            seen = boot_settings.shown(bodies)
+            seen = boot_settings.shown(bodies, self._mac)
         except EvidenceError as error:
             raise BmcError(f"{self._bmc.url}: {error}") from error
         waits = self._bios.pending().get(DELL_SECURE) if SECURE in self._boot and self._dell() else None

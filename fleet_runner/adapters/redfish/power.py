@@ -34,6 +34,10 @@ class Powered(Protocol):
         """Do a power action."""
         ...
 
+    def boot_once(self, target: str, http_uri: str = "", mac: str = "") -> None:
+        """Let only the next boot start from a target."""
+        ...
+
     def last_reset_age(self) -> float | None:
         """Return the seconds since the last reset, None where it does not know."""
         ...
@@ -64,6 +68,15 @@ def plan(  # noqa: PLR0913  what was asked, what is, and what is known of the no
     # A DGX H100's BMC knows no PowerCycle; off and on is the same.
     reset = {"on": "On", "cycle": "PowerCycle", "restart": "ForceRestart"}[action]
     return [reset] if not served and (action == "on" or not allowed or reset in allowed) else ["ForceOff", "On"]
+
+
+def start(bmc: Powered, action: str, alive: Callable[[], None], source: tuple[str, ...] = ("",)) -> None:
+    """Tell a BMC where the next boot comes from, if not from where it always does, and send the power action."""
+    if source[0]:
+        alive()
+        bmc.boot_once(*source)
+    alive()
+    bmc.power(action)
 
 
 def ways(allowed: tuple[str, ...], *, served: bool, answers: bool) -> list[str]:
