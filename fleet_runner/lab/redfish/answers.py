@@ -51,6 +51,7 @@ class Answers:
         """Answer one request."""
         if self._chip.behind is not None and not self._chip.behind.answers():
             raise Dropped
+        request.uri = self._chip.tree.spelled(request.uri)
         self._host.look()
         self._chip.emit("request", method=request.method, uri=request.uri)
         await self._disturb(request)
@@ -146,16 +147,25 @@ class Answers:
                 return bios.set(said)
         if request.uri in self._media.uris:
             return self._media.set(request.uri, said)
-        if request.uri in self._host.secure_boot.uris:
-            self._host.secure_boot.set(request.uri, said)
-            return Reply(204)
-        if set(said) == {"Boot"} and self._host.boot.knows(request.uri):
-            if not isinstance(said["Boot"], dict):
-                raise Refused(400, "Boot is not an object", "PropertyValueTypeError")
-            self._host.boot.set(request.uri, said["Boot"])
+        if self._boots(request.uri, said):
             return Reply(204)
         self._change(request, said)
         return Reply(200, self._bodies.get(request.uri))
+
+    def _boots(self, uri: str, said: Mapping[str, Any]) -> bool:
+        """Change what the host boots, where a resource tells of that."""
+        host = self._host
+        if uri == host.hpe_boot.uri:
+            host.hpe_boot.set(said)
+        elif uri in host.secure_boot.uris:
+            host.secure_boot.set(uri, said)
+        elif set(said) == {"Boot"} and host.boot.knows(uri):
+            if not isinstance(said["Boot"], dict):
+                raise Refused(400, "Boot is not an object", "PropertyValueTypeError")
+            host.boot.set(uri, said["Boot"])
+        else:
+            return False
+        return True
 
     def _change(self, request: Request, said: Mapping[str, Any]) -> None:
         """Change properties that a resource has; what it has not, or what is not a client's to change, is refused."""

@@ -44,6 +44,7 @@ class Resources:
             **dict.fromkeys(self._firmware.copies.uris, self._firmware.copies.body),
             **dict.fromkeys(self._host.secure_boot.uris, self._host.secure_boot.body),
             **dict.fromkeys(media.uris, media.body),
+            **{each: self._host.hpe_boot.body for each in (self._host.hpe_boot.uri,) if each},
             **{bios.jobs.uri: bios.jobs.body for bios in self._host.bioses if bios.jobs.uri},
             **{each: bios.body for bios in self._host.bioses for each in (bios.uri, bios.settings)},
         }

@@ -151,6 +151,32 @@ def test_where_a_captured_machine_takes_no_card_that_is_told_and_it_boots_as_eve
         assert asked(served)[-1]["BootSourceOverrideTarget"] == "Pxe"
 
 
+def test_a_captured_hpe_gets_its_boot_order_in_the_settings_object_of_its_bios(samples: Path) -> None:
+    """In force after the next start, and known while it waits."""
+    with a_bmc(samples / "redfish" / "hpe_dl385.json.gz") as (served, bmc):
+        host = HostSettings(bmc, {FIRST: "network"}, "88e9a48742c8")
+        assert host.plan().changes == {FIRST: "network"}
+        [(uri, sent)] = host.requests({FIRST: "network"})
+        assert uri == "/redfish/v1/systems/1/bios/oem/hpe/boot/settings/"
+        assert sent["PersistentBootConfigOrder"][0] == "NIC.Slot.1.1.IPv4"
+        host.set({FIRST: "network"})
+        assert host.plan().waiting == {FIRST: "network"}
+        bmc.power("ForceRestart")
+        wait(lambda: served.events("host_reset"))
+        assert host.plan().settled == (FIRST,)
+
+
+def test_a_refused_boot_order_has_the_tool_of_its_maker(samples: Path) -> None:
+    rule = {"when": {"event": "request", "method": "PATCH"}, "what": {"answer": {"status": 405}}}
+    with a_bmc(samples / "redfish" / "supermicro_hgx_h100.json.gz", rules=[rule]) as (_, bmc):
+        host = HostSettings(bmc, {FIRST: "network"})
+        with pytest.raises(
+            BmcRefused, match=r"405 to the boot order: .*; Supermicro's SUM or SAA may change it"
+        ) as caught:
+            host.set({FIRST: "network"})
+        assert caught.value.status == 405
+
+
 def later(boot: dict[str, Any], system: dict[str, Any]) -> dict[str, Any]:
     """Return a system whose settings object has a `Boot` of its own."""
     uri = f"{SYSTEM}/Later"
