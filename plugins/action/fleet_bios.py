@@ -89,6 +89,7 @@ class ActionModule(ActionBase):
     def _set(self, variables: dict[str, Any], since: float, boot_seconds: float) -> Report:
         """Open what is needed and go; a profile that cannot be read is nobody's fault but its author's."""
         from fleet_runner.adapters import redfish  # noqa: PLC0415  likewise
+        from fleet_runner.core.boot import boot_interface  # noqa: PLC0415  likewise
         from fleet_runner.core.firmware import bios, boot_settings  # noqa: PLC0415  likewise
         from fleet_runner.core.firmware.bios_text import Report, SettingStatus  # noqa: PLC0415  likewise
         from fleet_runner.core.firmware.flash import FlashTiming  # noqa: PLC0415  likewise
@@ -97,6 +98,8 @@ class ActionModule(ActionBase):
         try:
             profile = _plain(self._templar.template(variables.get("fleet_profile"))) or {}
             wanted = {**bios.read(profile), **boot_settings.read(profile)}
+            device = _plain(self._templar.template(variables.get("fleet_device"))) or {}
+            mac = boot_interface.chosen(profile, device)
         except EvidenceError as error:
             return Report(SettingStatus.REFUSED, str(error))
         configured = settings.load()
@@ -109,7 +112,8 @@ class ActionModule(ActionBase):
             open=partial(redfish.opened, configured, url, name=str(variables["inventory_hostname"])),
             wanted=wanted,
             pace=FlashTiming(boot=boot_seconds),
-            device=_plain(self._templar.template(variables.get("fleet_device"))) or {},
+            device=device,
+            mac=mac,
         )
         mine = self._run(variables) if os.environ.get("FLEET_BATCH") else {}
         target = replace(_target(variables, mine, since), bmc=url)

@@ -28,6 +28,10 @@ description:
   - Never fails because of the node; the check C(network_boot) judges what this brings.
 options:
   boot: {description: The boot that C(redfish_power) armed; nothing is waited for without one., type: raw}
+  medium:
+    description: The medium that C(redfish_power) inserted for it, which is ejected once the boot is over.
+    type: str
+    default: ""
   limits:
     description: "Seconds that each milestone may take after the one before: dhcp, script, kernel, cloud_init, ..."
     type: dict
@@ -55,7 +59,7 @@ SSH_PORT = 22
 class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _supports_check_mode = True  # without a boot, and check mode arms none, there is nothing to do
-    _VALID_ARGS = frozenset({"boot", "limits"})
+    _VALID_ARGS = frozenset({"boot", "limits", "medium"})
 
     def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Watch, then say what was seen."""
@@ -71,6 +75,8 @@ class ActionModule(ActionBase):
             configured = settings.load()
             with Store.open(configured.store_url) as store:
                 seen = self._watch(store, configured, int(boot), task_vars or {})
+            if medium := self._task.args.get("medium"):
+                self._eject(configured, str(medium), task_vars or {})
         except FleetError as error:
             raise failure("fleet_boot", error) from error
         up = progress.missing(seen.boot) is None
@@ -90,6 +96,18 @@ class ActionModule(ActionBase):
             if watching.over(seen):
                 return watch.concluded(self._with_power(configured, seen, variables))
             time.sleep(PAUSE)
+
+    def _eject(self, configured: Settings, medium: str, variables: dict[str, Any]) -> None:
+        """Take the boot's medium out; what keeps it in is told, and is not the node's fault."""
+        from fleet_runner.adapters import redfish  # noqa: PLC0415  likewise
+        from fleet_runner.services.boot import arming  # noqa: PLC0415  likewise
+
+        url = str(self._templar.template(variables.get("fleet_bmc_url")) or "")
+        try:
+            with redfish.opened(configured, url, name=str(variables["inventory_hostname"])) as bmc:
+                bmc.eject(arming.medium_address(configured, medium))
+        except FleetError as error:
+            self._display.warning(f"fleet_boot: {error}")
 
     def _greet(self, watch: BootWatch, configured: Settings, seen: Progress, variables: dict[str, Any]) -> Progress:
         """Keep the node's host keys, and try to reach it by them."""

@@ -14,7 +14,15 @@ from ansible.plugins.action import ActionBase
 from fleet_runner import settings
 from fleet_runner.adapters.plays.task_failure import failure
 from fleet_runner.adapters.redfish import power
-from fleet_runner.core.base.errors import BmcError, FleetError, NoStoreError, NotOfferedError, SourceError
+from fleet_runner.adapters.redfish.power import plan, start
+from fleet_runner.core.base.errors import (
+    BmcError,
+    FleetError,
+    NoStoreError,
+    NotOfferedError,
+    SettingsError,
+    SourceError,
+)
 from fleet_runner.core.checks.evidence import Reading
 from fleet_runner.core.checks.parsers import uptime
 from fleet_runner.core.checks.reads import READS
@@ -63,6 +71,12 @@ options:
       - Do nothing if the node is on and its BMC reset it after this moment (epoch seconds).
       - With a boot service, only if the boot that was armed since then has come to its end or still may.
     type: float
+  medium:
+    description:
+      - The file in boot_loaders, ending in .iso, that a boot from the boot service starts from, as virtual media.
+      - It is inserted before the node is switched off, and C(fleet_boot) ejects it; nobody else's is ejected.
+    type: str
+    default: ""
   loader: {description: The file that a BMC has its node load over UEFI HTTP., type: str, default: snponly.efi}
   limits: {description: Seconds of each milestone of a boot; see C(fleet_boot)., type: dict, default: {}}
 author: [fleet-runner]
@@ -94,13 +108,16 @@ class Order(NamedTuple):
     sent: list[str]
     target: str
     wanted: BootToArm | None
+    mac: str
     alive: Callable[[], None]
 
 
 class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _supports_check_mode = True
-    _VALID_ARGS = frozenset({"action", "boot_once", "unless_reset_since", "limits", "loader", "ac", "grace"})
+    _VALID_ARGS = frozenset(
+        {"action", "boot_once", "unless_reset_since", "limits", "loader", "medium", "ac", "grace"}
+    )
 
     def run(self, tmp: object = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Read, decide, act."""
@@ -123,6 +140,8 @@ class ActionModule(ActionBase):
         try:
             served = action != "off" and source != "none" and bool(configured.boot_url)
             target = "" if source == "served" and not served else TARGETS[source]
+            if target and not served and self._task.args.get("medium"):
+                raise SettingsError("boot_medium needs the boot service; set boot_url, or take boot_medium out")
             bmc_of = ipmi.opened(configured, url, name=str(variables["inventory_hostname"]))
             with bmc_of as bmc, self._opened(configured, variables, served=served) as store:
                 state = bmc.power_state()
@@ -137,12 +156,16 @@ class ActionModule(ActionBase):
                     raise AnsibleActionFail(f"redfish_power: {why}")
                 if sent and not self._task.check_mode:
                     wanted = self._wanted(bmc, store, configured, target, variables) if store and served else None
-                    bmc.can_boot_once(
-                        *(wanted.source if wanted else (target, "")), proof=bool(wanted and wanted.proof)
-                    )
+                    medium = wanted.medium if wanted else ""
+                    power.can_insert(bmc, medium)
+                    mac = self._card(variables)
+                    where = wanted.source if wanted else (target, "")
+                    if note := bmc.can_boot_once(*where, mac, proof=bool(wanted and wanted.proof)):
+                        self._display.warning(f"redfish_power: {note}")
                     name, run = str(variables["inventory_hostname"]), self._fence(variables)
-                    with power_guard.power(store, name, url, run) as alive:
-                        boot = self._send(bmc, store, Order(sent, target, wanted, alive), variables) or boot
+                    guard = power_guard.power(store, name, url, run)
+                    with guard as alive, power.medium(bmc, medium, alive):
+                        boot = self._send(bmc, store, Order(sent, target, wanted, mac, alive), variables) or boot
         except FleetError as error:
             if may_itself and not asked and isinstance(error, BmcError) and self._boot_id():
                 return answer | self._in_band(configured, variables, since)
@@ -159,9 +182,10 @@ class ActionModule(ActionBase):
                 power.switch_off(bmc, order.alive)
             order.alive()
         if order.wanted and store:
+            power.insert(bmc, order.wanted.medium)  # some BMCs lose it with the power; one that is in stays as it is
             return self._boot(bmc, store, order, variables)
         before = self._boot_id() if order.sent[-1] == "GracefulRestart" else ""
-        start(bmc, order.sent[-1], order.alive, order.target)
+        start(bmc, order.sent[-1], order.alive, (order.target, "", order.mac))
         if before and not power.restarts(bmc, self._grace, lambda: self._boot_id() != before):
             order.alive()
             forced = plan("restart", bmc.power_state(), bmc.power_actions(), done=False)
@@ -269,6 +293,13 @@ class ActionModule(ActionBase):
         found = self._templar.template(variables.get("fleet_device")) or {}
         return json.loads(json.dumps(found, default=str))
 
+    def _card(self, variables: dict[str, Any]) -> str:
+        """Return the MAC address of the card that the profile names to boot from, "" for none."""
+        from fleet_runner.core.boot import boot_interface  # noqa: PLC0415  likewise
+
+        profile = self._templar.template(variables.get("fleet_profile")) or {}
+        return boot_interface.chosen(json.loads(json.dumps(profile, default=str)), self._device(variables))
+
     def _wanted(
         self, bmc: PowerBmc, store: Store, configured: Settings, target: str, variables: dict[str, Any]
     ) -> BootToArm:
@@ -279,7 +310,9 @@ class ActionModule(ActionBase):
         device = {**variables["fleet_device"], "name": variables["inventory_hostname"]}
         limits = arming.limits(self._task.args.get("limits") or {})
         loader = str(self._task.args.get("loader") or arming.LOADER)
-        return arming.wanted(configured, device, bmc.system(), target, limits=limits, loader=loader)
+        medium = str(self._task.args.get("medium") or "")
+        told = bmc.system()
+        return arming.wanted(configured, device, told, target, limits=limits, loader=loader, medium=medium)
 
     def _boot(self, bmc: PowerBmc, store: Store, order: Order, variables: dict[str, Any]) -> int:
         """Arm the boot of a node that is off, and switch it on; one that cannot be is not left armed."""
@@ -288,49 +321,13 @@ class ActionModule(ActionBase):
         mine = self._fence(variables)
         armed = arming.arm(store, order.wanted, run=mine[0] if mine else None, now=time.time())
         try:
-            start(bmc, "On", order.alive, armed.target, armed.http_uri)
+            start(bmc, "On", order.alive, (armed.target, armed.http_uri, order.mac))
         except FleetError as error:
             why = armed.without_nonce(str(error))
         else:
             return armed.boot.id
         store.close_boot(armed.boot.id, "its BMC did not take it", time.time())
         raise AnsibleActionFail(f"redfish_power: {why}")  # not from the error, which may quote the nonce
-
-
-def plan(  # noqa: PLR0913  what was asked, what is, and what is known of the node
-    action: str,
-    state: str | None,
-    allowed: tuple[str, ...],
-    *,
-    done: bool,
-    served: bool = False,
-    answers: bool = False,
-) -> list[str]:
-    """Return the power actions that are still to be sent; `done` says that the BMC has reset the node already.
-
-    A node that is off is only switched on, even when `done`: an earlier try may have ended between off and on. One
-    whose boot is armed (`served`) is always off first: the old system could ask for the data in its place.
-    """
-    if action == "off":
-        return [] if state == "Off" else ["ForceOff"]
-    if state == "Off":
-        return ["On"]
-    if done or (action, state) == ("on", "On"):
-        return []
-    if action == "reboot":
-        return power.ways(allowed, served=served, answers=answers)
-    # A DGX H100's BMC knows no PowerCycle; off and on is the same.
-    reset = {"on": "On", "cycle": "PowerCycle", "restart": "ForceRestart"}[action]
-    return [reset] if not served and (action == "on" or not allowed or reset in allowed) else ["ForceOff", "On"]
-
-
-def start(bmc: PowerBmc, action: str, alive: Callable[[], None], target: str = "", http_uri: str = "") -> None:
-    """Tell a BMC where the next boot comes from, if not from where it always does, and send the power action."""
-    if target:
-        alive()
-        bmc.boot_once(target, http_uri)
-    alive()
-    bmc.power(action)
 
 
 def _arguments(args: dict[str, Any]) -> tuple[str, str, float | None]:

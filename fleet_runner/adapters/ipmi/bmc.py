@@ -72,27 +72,28 @@ class IpmiBmc:
         """Return the system as Redfish has it: its SerialNumber ("" where the FRU holds none) and its PowerState."""
         return self._machine()[SYSTEM]
 
-    def boot_once(self, target: str, http_uri: str = "") -> None:
+    def boot_once(self, target: str, http_uri: str = "", mac: str = "") -> None:
         """Let only the next boot start from the network (Pxe), over UEFI; "None" takes such a request back.
 
         Raises:
             BmcError: it cannot, or does not take it.
         """
-        self.can_boot_once(target, http_uri)
+        self.can_boot_once(target, http_uri, mac)
         device = "none" if target == "None" else "pxe"
         self._tool.ask("chassis", "bootdev", device, *(["options=efiboot"] if device == "pxe" else []))
         shown = self._tool.ask("chassis", "bootparam", "get", "5")
         if ("Force PXE" in shown) != (device == "pxe"):
             raise BmcError(f"{self.url}: its next boot is not from {device}, though it took that; look at the BMC")
 
-    def can_boot_once(self, target: str, http_uri: str = "", *, proof: bool = False) -> None:
-        """Make sure that `boot_once` has a way, where there is a target.
+    def can_boot_once(self, target: str, http_uri: str = "", mac: str = "", *, proof: bool = False) -> str:
+        """Make sure that `boot_once` has a way, where there is a target; return what is to be told of it.
 
         Raises:
             NotOfferedError: it has none.
         """
         if proof or http_uri or target not in {"", "None", "Pxe"}:
             raise NotOfferedError(f"{self.url}: IPMI boots from the network by PXE alone, not by UEFI HTTP")
+        return "the firmware chooses the network card of the next boot: IPMI names none" if mac else ""
 
     def read(self, pattern: str) -> dict[str, Any]:
         """Raise BmcError: see `gather`."""

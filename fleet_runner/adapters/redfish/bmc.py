@@ -7,6 +7,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import NamedTuple, Self
 
+from fleet_runner.adapters.redfish import virtual_media
 from fleet_runner.adapters.redfish.banks import told_apart
 from fleet_runner.adapters.redfish.boot import boot_once, possible
 from fleet_runner.adapters.redfish.bulk import gather
@@ -123,28 +124,59 @@ class Bmc:
         self._wire.begin()
         return self.computer().body
 
-    def boot_once(self, target: str, http_uri: str = "") -> None:
-        """Let only the next boot start from a target (Pxe, UefiHttp); "None" takes such a request back.
+    def boot_once(self, target: str, http_uri: str = "", mac: str = "") -> None:
+        """Let only the next boot start from a target (Pxe, UefiHttp, Cd); "None" takes such a request back.
 
-        `http_uri` is what a UEFI HTTP boot loads; without one, what a DHCP server says.
+        `http_uri` is what a UEFI HTTP boot loads; without one, what a DHCP server says. `mac` is the card that it
+        comes from where the BMC can be told that.
 
         Raises:
             BmcError: it cannot, does not take it, or shows something else.
         """
         self._wire.begin()
         system = self.computer()
-        boot_once(self.resources, (system.uri, system.body), (target, http_uri))
+        boot_once(self.resources, (system.uri, system.body), (target, http_uri, mac))
 
-    def can_boot_once(self, target: str, http_uri: str = "", *, proof: bool = False) -> None:
+    def can_boot_once(self, target: str, http_uri: str = "", mac: str = "", *, proof: bool = False) -> str:
         """Make sure that `boot_once` has a way, where there is a target; with `proof` the address will hold a secret.
+
+        Returns what is to be told of it, "" for nothing.
 
         Raises:
             BmcError: it has none.
         """
-        if target:
-            self._wire.begin()
-            system = self.computer()
-            possible(self.resources, (system.uri, system.body), (target, http_uri), proof=proof)
+        if not target:
+            return ""
+        self._wire.begin()
+        system = self.computer()
+        return possible(self.resources, (system.uri, system.body), (target, http_uri, mac), proof=proof)
+
+    def can_insert(self, medium: str) -> None:
+        """Make sure that `insert` has a slot for a medium, by its address.
+
+        Raises:
+            BmcError: it has none, or somebody else's medium is in one.
+        """
+        self._wire.begin()
+        virtual_media.possible(self.resources, self.computer().body, medium)
+
+    def insert(self, medium: str) -> None:
+        """Have the host see a medium as a drive, by its address; one that is in already stays.
+
+        Raises:
+            BmcError: it cannot, does not take it, or does not connect it.
+        """
+        self._wire.begin()
+        virtual_media.insert(self.resources, self.computer().body, medium)
+
+    def eject(self, medium: str) -> bool:
+        """Eject a medium, and nobody else's; return whether it was in.
+
+        Raises:
+            BmcError: it stays in.
+        """
+        self._wire.begin()
+        return virtual_media.eject(self.resources, self.computer().body, medium)
 
     def last_reset_age(self) -> float | None:
         """Return the seconds since the last reset by the BMC's own clock, None where it does not know."""

@@ -3,14 +3,14 @@
 import contextlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fleet_runner.adapters.redfish.resources import Body, Resources
 from fleet_runner.adapters.redfish.wire import ROOT
 from fleet_runner.core.base.errors import BmcError, BmcRefused
 from fleet_runner.core.boot import override
-from fleet_runner.core.boot.override import Seen, Step
+from fleet_runner.core.boot.override import Override, Seen, Step
 from fleet_runner.core.firmware import makers
 from fleet_runner.core.firmware.makers import Maker
 
@@ -20,24 +20,31 @@ LOOKS = 3
 PAUSE = 1.0
 
 
-def possible(at: Resources, system: tuple[str, Body], source: tuple[str, str], *, proof: bool = False) -> None:
+Source = tuple[str, str, str]
+"""A target, what is loaded over HTTP ("" for what DHCP says), and the MAC address of the card ("" for any)."""
+
+
+def possible(at: Resources, system: tuple[str, Body], source: Source, *, proof: bool = False) -> str:
     """Make sure that `boot_once` has a way, before anything is done to the node; with `proof` the address is secret.
+
+    Returns what is to be told of it, "" for nothing.
 
     Raises:
         BmcError: it has none.
     """
-    _planned(at, system, source, proof=proof)
+    return _planned(at, system, source, proof=proof)[1].note
 
 
 def boot_once(
-    at: Resources, system: tuple[str, Body], source: tuple[str, str], pause: Callable[[float], None] = time.sleep
+    at: Resources, system: tuple[str, Body], source: Source, pause: Callable[[float], None] = time.sleep
 ) -> None:
-    """Let only the next boot start from a source: a target, and what is loaded over HTTP ("" for what DHCP says).
+    """Let only the next boot start from a source.
 
     Raises:
         BmcError: it cannot, does not take it, or shows something else.
     """
-    seen, (*before, last) = _planned(at, system, source)
+    seen, found = _planned(at, system, source)
+    *before, last = found.steps
     uri = _place(at, system)
     for step in before:
         at.patch(uri, {"Boot": dict(step)}, "the device of the next boot")
@@ -105,14 +112,17 @@ class _Ask:
 
 
 def _planned(
-    at: Resources, system: tuple[str, Body], source: tuple[str, str], *, proof: bool = False
-) -> tuple[Seen, tuple[Step, ...]]:
+    at: Resources, system: tuple[str, Body], source: Source, *, proof: bool = False
+) -> tuple[Seen, Override]:
     uri = _place(at, system)
-    seen = _seen(at, uri, system[1], source[0])
-    found = override.plan(*source, seen, proof=proof)
+    target, address, mac = source
+    seen = replace(_seen(at, uri, system[1], target), mac=mac)
+    if mac and not seen.paths:
+        seen = replace(seen, paths=_paths(at, system[1]))
+    found = override.plan(target, address, seen, proof=proof)
     if found.why:
         raise BmcError(f"{at.wire.url}: {uri} {found.why}")
-    return seen, found.steps
+    return seen, found
 
 
 def _place(at: Resources, system: tuple[str, Body]) -> str:

@@ -1,26 +1,35 @@
 """The settings of a computer that a profile names: its BIOS's, Secure Boot, and what boots first."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from http import HTTPStatus
 
 from fleet_runner.adapters.redfish import bulk, update_queue
 from fleet_runner.adapters.redfish.bios import Bios
 from fleet_runner.adapters.redfish.bmc import Bmc
 from fleet_runner.adapters.redfish.resources import Body
-from fleet_runner.core.base.errors import BmcError, EvidenceError
-from fleet_runner.core.firmware import bios, boot_settings
+from fleet_runner.adapters.redfish.wire import ROOT
+from fleet_runner.core.base.errors import BmcError, BmcRefused, EvidenceError
+from fleet_runner.core.firmware import bios, boot_settings, hpe_boot_order, makers
 from fleet_runner.core.firmware.bios import Plan, Seen
 from fleet_runner.core.firmware.bios_jobs import Queue
 from fleet_runner.core.firmware.bios_values import Value
 from fleet_runner.core.firmware.boot_settings import DELL_SECURE, ENABLE, FIRST, SECURE, Shown
 
+NEVER = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED})
+"""What a BMC answers that does not take a boot order at all."""
+
 
 class HostSettings:
-    """What is wanted of one computer, and its BMC. What nobody wants is not read."""
+    """What is wanted of one computer, and its BMC. What nobody wants is not read.
 
-    def __init__(self, bmc: Bmc, wanted: Mapping[str, Value]) -> None:
+    `mac` is that of the card that the design names to boot from, "" for none.
+    """
+
+    def __init__(self, bmc: Bmc, wanted: Mapping[str, Value], mac: str = "") -> None:
         self._bmc = bmc
         self._bios = Bios(bmc)
+        self._mac = mac
         self._wanted = {name: value for name, value in wanted.items() if name not in (SECURE, FIRST)}
         self._boot = {name: value for name, value in wanted.items() if name in (SECURE, FIRST)}
 
@@ -70,7 +79,7 @@ class HostSettings:
                 raise BmcError(
                     f"{self._bmc.url} shows no {boot[FIRST]} device in its boot order, which it showed before"
                 )
-            found.append((self._ordered(), {"Boot": {"BootOrder": list(order)}}))
+            found.append(self._ordering(order))
         return found
 
     def set(self, changes: Mapping[str, Value]) -> None:
@@ -84,7 +93,15 @@ class HostSettings:
                 self._bios.set(body["Attributes"])
                 continue
             self._bmc.begin()
-            self._bmc.resources.patch(uri, body, "the boot order" if "Boot" in body else "Secure Boot")
+            try:
+                self._bmc.resources.patch(uri, body, "Secure Boot" if ENABLE in body else "the boot order")
+            except BmcRefused as error:
+                tool = makers.TOOLS.get(makers.maker(self._bmc.resources.get(ROOT), {}))
+                if ENABLE in body or tool is None or error.status not in NEVER:
+                    raise
+                told = BmcRefused(f"{error}; {tool} may change it")
+                told.status = error.status
+                raise told from error
 
     def _shown(self) -> Shown:
         """Return what the BMC shows; a Dell's Secure Boot waits among its BIOS settings.
@@ -97,9 +114,11 @@ class HostSettings:
         if unread := [uri for uri, body in bodies.items() if body is None]:
             raise BmcError(f"{self._bmc.url}{unread[0]} cannot be read, which tells of the boot settings")
         try:
-            seen = boot_settings.shown(bodies)
+            seen = boot_settings.shown(bodies, self._mac)
         except EvidenceError as error:
             raise BmcError(f"{self._bmc.url}: {error}") from error
+        if FIRST in self._boot and (hpe := self._hpe()):
+            seen = replace(seen, later=hpe_boot_order.waiting(hpe[1]))
         waits = self._bios.pending().get(DELL_SECURE) if SECURE in self._boot and self._dell() else None
         return seen if waits is None else replace(seen, secure={**seen.secure, ENABLE: waits == "Enabled"})
 
@@ -114,6 +133,28 @@ class HostSettings:
         if uri is None:
             raise BmcError(f"{self._bmc.url} links to no Secure Boot, which it showed before")
         return uri
+
+    def _ordering(self, order: Sequence[str]) -> tuple[str, Body]:
+        """Return what changes the boot order, and where to: an HPE's in a settings object of its BIOS."""
+        if hpe := self._hpe():
+            uri, settings = hpe
+            if not (body := hpe_boot_order.request(settings, order)):
+                raise BmcError(f"{self._bmc.url}{uri} has no name for one of {', '.join(order):.200}")
+            return uri, body
+        return self._ordered(), {"Boot": {"BootOrder": list(order)}}
+
+    def _hpe(self) -> tuple[str, Body] | None:
+        """Return an HPE's settings object of the boot order; None of any other maker's."""
+        self._bmc.begin()
+        at = self._bmc.resources
+        system = self._bmc.computer().body
+        oem = system.get("Oem")
+        if not isinstance(oem, Mapping) or "Hpe" not in oem:
+            return None
+        boot = at.find(at.link(at.find(at.link(system, "Bios")), "Oem", "Hpe", "Links", "Boot"))
+        uri = at.link(boot, "@Redfish.Settings", "SettingsObject")
+        settings = at.find(uri) or {}
+        return (uri, settings) if uri and hpe_boot_order.shows(settings) else None
 
     def _ordered(self) -> str:
         """Return where the boot order is changed: at the system's settings object, where that has one."""

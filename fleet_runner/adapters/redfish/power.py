@@ -1,7 +1,8 @@
 """Restart a computer, by itself where it can; shut it down, switch it off, power-cycle it. `Bmc.power` sends it."""
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from fleet_runner.adapters.redfish import resets
@@ -33,9 +34,49 @@ class Powered(Protocol):
         """Do a power action."""
         ...
 
+    def boot_once(self, target: str, http_uri: str = "", mac: str = "") -> None:
+        """Let only the next boot start from a target."""
+        ...
+
     def last_reset_age(self) -> float | None:
         """Return the seconds since the last reset, None where it does not know."""
         ...
+
+
+def plan(  # noqa: PLR0913  what was asked, what is, and what is known of the node
+    action: str,
+    state: str | None,
+    allowed: tuple[str, ...],
+    *,
+    done: bool,
+    served: bool = False,
+    answers: bool = False,
+) -> list[str]:
+    """Return the power actions that are still to be sent; `done` says that the BMC has reset the node already.
+
+    A node that is off is only switched on, even when `done`: an earlier try may have ended between off and on. One
+    whose boot is armed (`served`) is always off first: the old system could ask for the data in its place.
+    """
+    if action == "off":
+        return [] if state == "Off" else ["ForceOff"]
+    if state == "Off":
+        return ["On"]
+    if done or (action, state) == ("on", "On"):
+        return []
+    if action == "reboot":
+        return ways(allowed, served=served, answers=answers)
+    # A DGX H100's BMC knows no PowerCycle; off and on is the same.
+    reset = {"on": "On", "cycle": "PowerCycle", "restart": "ForceRestart"}[action]
+    return [reset] if not served and (action == "on" or not allowed or reset in allowed) else ["ForceOff", "On"]
+
+
+def start(bmc: Powered, action: str, alive: Callable[[], None], source: tuple[str, ...] = ("",)) -> None:
+    """Tell a BMC where the next boot comes from, if not from where it always does, and send the power action."""
+    if source[0]:
+        alive()
+        bmc.boot_once(*source)
+    alive()
+    bmc.power(action)
 
 
 def ways(allowed: tuple[str, ...], *, served: bool, answers: bool) -> list[str]:
@@ -112,3 +153,49 @@ def drain(bmc: Powered, alive: Callable[[], None], pause: Callable[[float], None
                 raise BmcError(
                     f"{bmc.url}: power was cut, and it does not answer after {BACK_SECONDS:g} s: {error}"
                 ) from error
+
+
+@contextlib.contextmanager
+def medium(bmc: Powered, address: str, alive: Callable[[], None]) -> Iterator[None]:
+    """Have a virtual medium in while a node is told to boot, and out again where that fails; none without an address.
+
+    Raises:
+        BmcError: it cannot be inserted, or cannot stay.
+    """
+    if not address:
+        yield
+        return
+    alive()
+    insert(bmc, address)
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(BmcError):
+            _inserting(bmc).eject(address)
+        raise
+
+
+def insert(bmc: Powered, address: str) -> None:
+    """Insert a virtual medium, where there is an address of one; one that is in stays.
+
+    Raises:
+        BmcError: it cannot be.
+    """
+    if address:
+        _inserting(bmc).insert(address)
+
+
+def can_insert(bmc: Powered, address: str) -> None:
+    """Make sure that a virtual medium can be inserted, where there is an address of one.
+
+    Raises:
+        BmcError: it cannot.
+    """
+    if address:
+        _inserting(bmc).can_insert(address)
+
+
+def _inserting(bmc: Powered) -> Bmc:
+    if not isinstance(bmc, Bmc):
+        raise NotOfferedError(f"{bmc.url}: IPMI has no virtual media; boot its device type without boot_medium")
+    return bmc

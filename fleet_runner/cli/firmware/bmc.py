@@ -8,6 +8,7 @@ from fleet_runner.adapters.plays import profiles
 from fleet_runner.adapters.store import Store
 from fleet_runner.cli.base.session import known
 from fleet_runner.core.base.errors import EvidenceError, FleetError
+from fleet_runner.core.boot import boot_interface
 from fleet_runner.core.firmware import bios, boot_settings, catalogue
 from fleet_runner.core.firmware.bios_values import Value
 from fleet_runner.core.firmware.catalogue import Catalogue
@@ -40,6 +41,16 @@ def where(settings: Settings, name: str) -> tuple[Device, str]:
     if not url:
         raise FleetError(f"{name} has no BMC address; give the device an out-of-band address")
     return device, url
+
+
+def card(settings: Settings, device: Device) -> str:
+    """Return the MAC address of the card that a device's profile names to boot from; "" where it names none."""
+    profile: Mapping[str, Any] = profiles.read(settings, device.device_type)
+    interfaces = [{"name": each.name, "mac": each.mac} for each in device.interfaces]
+    try:
+        return boot_interface.chosen(profile, {"name": device.name, "interfaces": interfaces})
+    except EvidenceError as error:
+        raise FleetError(str(error)) from error
 
 
 def wanted(settings: Settings, device: Device) -> tuple[Catalogue, Mapping[str, Value]]:

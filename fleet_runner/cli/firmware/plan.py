@@ -49,9 +49,8 @@ def plan(
         now = time.time()
         with explained("read-only: nothing was sent"):
             report = drive(target, means, until=now, check=True)
-            after = (
-                set_bios(target, BiosContext(store, bmc, attributes), until=now, check=True) if attributes else None
-            )
+            settles = BiosContext(store, bmc, attributes, mac=asking.card(settings, device))
+            after = set_bios(target, settles, until=now, check=True) if attributes else None
     if json:
         print_json({"node": name, **report.to_json(), "bios": None if after is None else after.to_json()})
     else:

@@ -1,17 +1,21 @@
 """Where the next boot alone comes from: what a maker's BMC wants to be asked, and whether it took it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fleet_runner.core.base.fields import shown
+from fleet_runner.core.boot import boot_interface
 
 ENABLED, TARGET = "BootSourceOverrideEnabled", "BootSourceOverrideTarget"
 MODE, DEVICE = "BootSourceOverrideMode", "UefiTargetBootSourceOverride"
 ADDRESS = "HttpBootUri"
 ALLOWED = "@Redfish.AllowableValues"
 
-HTTP, UEFI_TARGET, NOWHERE = "UefiHttp", "UefiTarget", "None"
+PXE, HTTP, UEFI_TARGET, NOWHERE = "Pxe", "UefiHttp", "UefiTarget", "None"
+CD, USB_CD = "Cd", "UsbCd"
+"""A Supermicro boots virtual media from the second alone, though it lists both (openstack/sushy, X11 and X12)."""
+
 UEFI = "UEFI"
 
 DELL_DEVICES = tuple(f"HttpDev{number}" for number in range(1, 5))
@@ -19,6 +23,8 @@ DELL_DEVICES = tuple(f"HttpDev{number}" for number in range(1, 5))
 
 HTTP_PATH = "/Uri("
 """In the UEFI device path of what boots over HTTP (UEFI specification, 10.3.4.23)."""
+
+IPV6_PATH = "/IPv6("
 
 MOST_PATHS = 256
 
@@ -29,19 +35,27 @@ NO_OVERRIDE: Step = {ENABLED: "Disabled", TARGET: NOWHERE}
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The `Boot` of the resource that is changed, the device paths of its boot options, and BIOS settings if any."""
+    """The `Boot` of the resource that is changed, the device paths of its boot options, and BIOS settings if any.
+
+    `mac` is that of the card that the design names to boot from, "" for none.
+    """
 
     boot: Mapping[str, Any]
     paths: Sequence[str] = ()
     bios: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    mac: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """What is to be sent as `Boot`, one request after the other; nothing, and why not, where it cannot be had."""
+    """What is to be sent as `Boot`, one request after the other; nothing, and why not, where it cannot be had.
+
+    `note` says why the firmware chooses the network card, where the design names one.
+    """
 
     steps: tuple[Step, ...] = ()
     why: str = ""
+    note: str = ""
 
 
 def allowing(boot: Mapping[str, Any], system: object) -> Mapping[str, Any]:
@@ -57,9 +71,10 @@ def allowing(boot: Mapping[str, Any], system: object) -> Mapping[str, Any]:
 
 
 def plan(target: str, http_uri: str, seen: Seen, *, proof: bool = False) -> Override:
-    """Return how the next boot alone is had from a target (Pxe, UefiHttp); "None" takes such a request back.
+    """Return how the next boot alone is had from a target (Pxe, UefiHttp, Cd); "None" takes such a request back.
 
-    With `proof` the address holds a secret that is new for each boot.
+    With `proof` the address holds a secret that is new for each boot. A network card that the design names is asked
+    for by its device path where a BMC takes that; elsewhere the firmware chooses the card, as ever.
     """
     allowed = seen.boot.get(f"{TARGET}{ALLOWED}")
     possible = [str(each) for each in allowed] if isinstance(allowed, list) else [target]
@@ -67,6 +82,24 @@ def plan(target: str, http_uri: str, seen: Seen, *, proof: bool = False) -> Over
         if proof:
             return Override(why="is a Dell's, and a Dell cannot carry the proof: use boot_proof none, or pxe")
         return _dell(http_uri, seen, possible)
+    if seen.mac and target in {PXE, HTTP}:
+        return _by_card(target, http_uri, seen, possible)
+    return _by_target(target, http_uri, seen, possible)
+
+
+def _by_card(target: str, http_uri: str, seen: Seen, possible: Sequence[str]) -> Override:
+    paths = [path for path in _known(seen) if boot_interface.leads({"UefiDevicePath": path}, seen.mac)]
+    able = [path for path in paths if (HTTP_PATH in path) is (target == HTTP) and IPV6_PATH not in path]
+    if UEFI_TARGET in possible and able:
+        return _device(able[0], http_uri, seen)
+    found = _by_target(target, http_uri, seen, possible)
+    lacks = "its BMC takes no UefiTarget" if able else f"no device path of {target} has MAC({seen.mac.upper()})"
+    return replace(found, note=f"the firmware chooses the network card of the next boot: {lacks}")
+
+
+def _by_target(target: str, http_uri: str, seen: Seen, possible: Sequence[str]) -> Override:
+    if target == CD and USB_CD in possible:
+        target = USB_CD
     if target in possible:
         return Override((_step(target, http_uri, seen.boot),))
     if target == HTTP and UEFI_TARGET in possible:
@@ -149,13 +182,22 @@ def _loads(device: str, http_uri: str, bios: Mapping[str, Any]) -> bool:
 
 def _by_device(http_uri: str, seen: Seen) -> Override:
     """Boot over HTTP by the only device that can: its path first, the target afterwards (HPE wants it so)."""
-    listed = seen.boot.get(f"{DEVICE}{ALLOWED}")
-    known = [str(each) for each in listed[:MOST_PATHS]] if isinstance(listed, list) else seen.paths
-    able = list(dict.fromkeys(path for path in known if HTTP_PATH in path and "/IPv6(" not in path))
+    known = _known(seen)
+    able = list(dict.fromkeys(path for path in known if HTTP_PATH in path and IPV6_PATH not in path))
     if len(able) != 1:
         named = f"{len(able)} of them boot over HTTP" if able else "none of them boots over HTTP"
         return Override(why=f"it boots over HTTP by a device alone, and of its {len(known)} devices {named}")
-    return Override(({DEVICE: able[0]}, {**_step(UEFI_TARGET, http_uri, seen.boot), DEVICE: able[0]}))
+    return _device(able[0], http_uri, seen)
+
+
+def _device(path: str, http_uri: str, seen: Seen) -> Override:
+    return Override(({DEVICE: path}, {**_step(UEFI_TARGET, http_uri, seen.boot), DEVICE: path}))
+
+
+def _known(seen: Seen) -> Sequence[str]:
+    """Return the device paths that a BMC takes, or those of its boot options."""
+    listed = seen.boot.get(f"{DEVICE}{ALLOWED}")
+    return [str(each) for each in listed[:MOST_PATHS]] if isinstance(listed, list) else seen.paths
 
 
 def _impossible(target: str, possible: Iterable[str]) -> Override:

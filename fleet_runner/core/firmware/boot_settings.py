@@ -8,6 +8,7 @@ from typing import Any
 
 from fleet_runner.core.base.errors import EvidenceError
 from fleet_runner.core.base.fields import Problem, Section, Unfit
+from fleet_runner.core.boot import boot_interface
 from fleet_runner.core.firmware import bios
 from fleet_runner.core.firmware.bios import Plan
 from fleet_runner.core.firmware.bios_values import Value
@@ -54,18 +55,25 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
+OTHER_CARD = "another network card"
+"""What the first option boots from where the design names a card, and another one of the order is that card's."""
+
 ALIASES = {"Pxe": Kind.NETWORK, "UefiHttp": Kind.NETWORK, "Hdd": Kind.DISK}
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a BMC shows: its Secure Boot, the boot order in force and the one that waits, and its options by name."""
+    """What a BMC shows: its Secure Boot, the boot order in force and the one that waits, and its options by name.
+
+    `mac` is that of the card that the design names (`core.boot.boot_interface`), "" for none.
+    """
 
     secure: Mapping[str, Any] = field(default_factory=dict[str, Any])
     order: tuple[str, ...] = ()
     later: tuple[str, ...] = ()
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     dell: bool = False
+    mac: str = ""
 
 
 def read(profile: Mapping[str, Any]) -> dict[str, Value]:
@@ -79,8 +87,9 @@ def read(profile: Mapping[str, Any]) -> dict[str, Value]:
     problems: list[Problem] = []
     section = Section(profile[SECTION], (SECTION,), problems)
     secure, first = section.take("secure_boot", _truth, None), section.take("first", _kind, None)
+    interface = section.take("interface", _name, None)
     section.strangers()
-    if not problems and secure is None and first is None:
+    if not problems and secure is None and first is None and interface is None:
         section.wrong("first", "nothing", "secure_boot, first, or both")
     attributes = profile[bios.SECTION].get("attributes") if isinstance(profile.get(bios.SECTION), Mapping) else None
     if secure is not None and isinstance(attributes, Mapping) and DELL_SECURE in attributes:
@@ -90,8 +99,8 @@ def read(profile: Mapping[str, Any]) -> dict[str, Value]:
     return {name: value for name, value in ((SECURE, secure), (FIRST, first)) if value is not None}
 
 
-def shown(bodies: Mapping[str, Any]) -> Shown:
-    """Return what the resources of PATTERNS tell.
+def shown(bodies: Mapping[str, Any], mac: str = "") -> Shown:
+    """Return what the resources of PATTERNS tell, for a machine that boots from the card of a MAC address, if any.
 
     Raises:
         EvidenceError: several computers have a boot order, or Secure Boot.
@@ -112,6 +121,7 @@ def shown(bodies: Mapping[str, Any]) -> Shown:
             str(body["BootOptionReference"]): body for body in known.values() if body.get("BootOptionReference")
         },
         dell=isinstance(oem, Mapping) and "Dell" in oem,
+        mac=mac,
     )
 
 
@@ -159,11 +169,13 @@ def kind(option: Mapping[str, Any]) -> Kind:
 def reordered(seen: Shown, first: Value) -> tuple[str, ...]:
     """Return the boot order with a device of a kind first, the rest as it stands; () where there is none.
 
-    Of the network's the one that boots over PXE and IPv4 comes before others.
+    Of the network's the card that the design names comes before others, and PXE over IPv4 before other ways.
     """
     order = seen.later or seen.order
     able = [each for each in order if (body := seen.options.get(each)) and _usable(body) and kind(body) == first]
-    best = min(able, key=lambda each: _plain(seen.options[each]), default=None)
+    best = min(
+        able, key=lambda each: (not _leads(seen.options[each], seen), _plain(seen.options[each])), default=None
+    )
     return () if best is None else (best, *(each for each in order if each != best))
 
 
@@ -183,6 +195,7 @@ def plan(wanted: Mapping[str, Value], seen: Shown) -> Plan:
         settled=tuple(name for name, value in known.items() if name not in wrong and then[name] == value),
         wrong=wrong,
         refused=tuple(f"{name}: {why}" for name, why in refused.items()),
+        notes=_unknown_card(seen) if wanted.get(FIRST) == Kind.NETWORK and FIRST in now else (),
     )
 
 
@@ -194,7 +207,7 @@ def both(first: Plan, second: Plan) -> Plan:
         (*first.settled, *second.settled),
         {**first.wrong, **second.wrong},
         (*first.refused, *second.refused),
-        first.notes,
+        (*first.notes, *second.notes),
         first.said,
         first.later,
     )
@@ -227,8 +240,31 @@ def _first(order: Sequence[str], seen: Shown) -> str | None:
     for each in order:
         option = seen.options.get(each)
         if option is None or _usable(option):
-            return None if option is None else str(kind(option))
+            return None if option is None else _from(option, order, seen)
     return None
+
+
+def _from(option: Mapping[str, Any], order: Sequence[str], seen: Shown) -> str:
+    found = kind(option)
+    if found is not Kind.NETWORK or not seen.mac or _leads(option, seen):
+        return str(found)
+    others = [body for each in order if (body := seen.options.get(each)) and _usable(body)]
+    return OTHER_CARD if any(_leads(body, seen) for body in others) else str(found)
+
+
+def _leads(option: Mapping[str, Any], seen: Shown) -> bool:
+    return bool(seen.mac) and kind(option) is Kind.NETWORK and boot_interface.leads(option, seen.mac)
+
+
+def _unknown_card(seen: Shown) -> tuple[str, ...]:
+    """Say that no boot option shows which card it boots from, and which may be the one that the design names."""
+    if not seen.mac or any(_leads(body, seen) for body in seen.options.values()):
+        return ()
+    maybe = ", ".join(boot_interface.named(seen.options, seen.mac))
+    return (
+        f"no boot option has MAC({seen.mac.upper()}) in its UEFI device path, so the card that boots first is not set"
+        + (maybe and f"; by its name it is {maybe}"),
+    )
 
 
 def _usable(option: Mapping[str, Any]) -> bool:
@@ -248,6 +284,12 @@ def _truth(value: object) -> bool | None:
     if isinstance(value, bool):
         return value
     raise Unfit("true or false")
+
+
+def _name(value: object) -> str | None:
+    if isinstance(value, str) and value:
+        return value
+    raise Unfit("the name of an interface in the source of truth")
 
 
 def _kind(value: object) -> str | None:

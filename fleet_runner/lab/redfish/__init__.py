@@ -32,6 +32,8 @@ Events (`event.kind`, `event.at`, `event["detail"]`):
     host_reset      override: the host starts
     ac_drain        why
     boot_override   uri, boot
+    boot_order_set  order: HPE's, by its own names
+    media_inserted, media_ejected   uri, image: a virtual medium
     bios_set, bios_applied   attributes
     bios_job                 id
     subscribed, unsubscribed   uri; destination, or why: client, retries, fault

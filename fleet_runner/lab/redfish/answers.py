@@ -11,6 +11,7 @@ from fleet_runner.lab.redfish.chip import Chip
 from fleet_runner.lab.redfish.eventing import Eventing
 from fleet_runner.lab.redfish.gate import Gate
 from fleet_runner.lab.redfish.host import Host
+from fleet_runner.lab.redfish.media import Media
 from fleet_runner.lab.redfish.restarts import Restarts
 from fleet_runner.lab.redfish.tasks import Tasks
 from fleet_runner.lab.redfish.trees import ROOT, merged
@@ -38,18 +39,19 @@ class Answers:
         self,
         chip: Chip,
         bodies: Resources,
-        parts: tuple[Gate, Tasks, Host, Restarts, Updates, Eventing],
+        parts: tuple[Gate, Tasks, Host, Restarts, Updates, Eventing, Media],
         actions: Actions,
     ) -> None:
         self._chip = chip
         self._bodies = bodies
-        self._gate, self._tasks, self._host, self._restarts, self._updates, self._eventing = parts
+        self._gate, self._tasks, self._host, self._restarts, self._updates, self._eventing, self._media = parts
         self._actions = actions
 
     async def handle(self, request: Request) -> Reply:
         """Answer one request."""
         if self._chip.behind is not None and not self._chip.behind.answers():
             raise Dropped
+        request.uri = self._chip.tree.spelled(request.uri)
         self._host.look()
         self._chip.emit("request", method=request.method, uri=request.uri)
         await self._disturb(request)
@@ -121,6 +123,8 @@ class Answers:
         for bios in self._host.bioses:
             if bios.jobs.uri and request.uri == bios.jobs.uri:
                 return bios.jobs.post(await request.json(), time.time(), waits=bool(bios.pending))
+        if request.uri in self._media.targets:
+            return self._media.post(request.uri, await request.json())
         action = tree.actions.get(request.uri)
         if action is None:
             raise self._not_allowed(request)
@@ -141,16 +145,27 @@ class Answers:
         for bios in self._host.bioses:
             if request.uri == bios.settings:
                 return bios.set(said)
-        if request.uri in self._host.secure_boot.uris:
-            self._host.secure_boot.set(request.uri, said)
-            return Reply(204)
-        if set(said) == {"Boot"} and self._host.boot.knows(request.uri):
-            if not isinstance(said["Boot"], dict):
-                raise Refused(400, "Boot is not an object", "PropertyValueTypeError")
-            self._host.boot.set(request.uri, said["Boot"])
+        if request.uri in self._media.uris:
+            return self._media.set(request.uri, said)
+        if self._boots(request.uri, said):
             return Reply(204)
         self._change(request, said)
         return Reply(200, self._bodies.get(request.uri))
+
+    def _boots(self, uri: str, said: Mapping[str, Any]) -> bool:
+        """Change what the host boots, where a resource tells of that."""
+        host = self._host
+        if uri == host.hpe_boot.uri:
+            host.hpe_boot.set(said)
+        elif uri in host.secure_boot.uris:
+            host.secure_boot.set(uri, said)
+        elif set(said) == {"Boot"} and host.boot.knows(uri):
+            if not isinstance(said["Boot"], dict):
+                raise Refused(400, "Boot is not an object", "PropertyValueTypeError")
+            host.boot.set(uri, said["Boot"])
+        else:
+            return False
+        return True
 
     def _change(self, request: Request, said: Mapping[str, Any]) -> None:
         """Change properties that a resource has; what it has not, or what is not a client's to change, is refused."""

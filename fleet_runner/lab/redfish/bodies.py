@@ -12,6 +12,7 @@ from fleet_runner.lab.redfish.eventing import Eventing
 from fleet_runner.lab.redfish.firmware import Firmware
 from fleet_runner.lab.redfish.gate import Gate
 from fleet_runner.lab.redfish.host import Host
+from fleet_runner.lab.redfish.media import Media
 from fleet_runner.lab.redfish.restarts import Restarts
 from fleet_runner.lab.redfish.tasks import Tasks, moment
 from fleet_runner.lab.redfish.trees import ROOT, Body, Tree, clean, merged
@@ -23,7 +24,9 @@ Make = Callable[[str], Body | None]
 class Resources:
     """Every resource of one BMC."""
 
-    def __init__(self, chip: Chip, parts: tuple[Gate, Tasks, Firmware, Host, Restarts, Updates, Eventing]) -> None:
+    def __init__(
+        self, chip: Chip, parts: tuple[Gate, Tasks, Firmware, Host, Restarts, Updates, Eventing], media: Media
+    ) -> None:
         self._chip = chip
         self._gate, self._tasks, self._firmware, self._host, self._restarts, self._updates, self._eventing = parts
         self.changes: dict[str, Mapping[str, Any]] = {}  # what clients have changed
@@ -40,6 +43,8 @@ class Resources:
             **{uri: self._system for uri in (*tree.systems, *map(tree.settings_of, tree.systems)) if uri},
             **dict.fromkeys(self._firmware.copies.uris, self._firmware.copies.body),
             **dict.fromkeys(self._host.secure_boot.uris, self._host.secure_boot.body),
+            **dict.fromkeys(media.uris, media.body),
+            **{each: self._host.hpe_boot.body for each in (self._host.hpe_boot.uri,) if each},
             **{bios.jobs.uri: bios.jobs.body for bios in self._host.bioses if bios.jobs.uri},
             **{each: bios.body for bios in self._host.bioses for each in (bios.uri, bios.settings)},
         }

@@ -101,6 +101,11 @@ class Boot:
         boot = next((boot for uri, boot in self._at.items() if uri not in self._later), {})
         return {name: boot[name] for name in (ENABLED, TARGET, "HttpBootUri") if name in boot}
 
+    def reorder(self, order: list[str]) -> None:
+        """Have another boot order in force."""
+        for uri in self._chip.tree.systems:
+            self._at[uri][ORDER] = order
+
     def start(self) -> None:
         """Take over what waits in settings objects, and use up what was good for one boot."""
         for settings, system in self._settings.items():

@@ -18,6 +18,7 @@ from fleet_runner.lab.redfish.firmware import Firmware
 from fleet_runner.lab.redfish.gate import Gate
 from fleet_runner.lab.redfish.host import Host
 from fleet_runner.lab.redfish.lifecycle_controller import LifecycleController
+from fleet_runner.lab.redfish.media import Media
 from fleet_runner.lab.redfish.pace import BmcBehaviour, Durations
 from fleet_runner.lab.redfish.restarts import Restarts
 from fleet_runner.lab.redfish.rules import Rules
@@ -67,9 +68,10 @@ class Emulator:
         self._updates.start_host = lambda: self._host.act("PowerCycle", "own")
         self._host.started, self._restarts.restarted = self._controller.started, self._controller.restarted
         self._updates.host_on = lambda: self._host.state == "On"
-        self._bodies = Resources(self._chip, (*parts, self._restarts, self._updates, self._eventing))
+        self._media = Media(self._chip, self._tasks)
+        self._bodies = Resources(self._chip, (*parts, self._restarts, self._updates, self._eventing), self._media)
         actions = Actions(self._chip, self._host, self._restarts, self._tasks, self._controller)
-        served = (self._gate, self._tasks, self._host, self._restarts, self._updates, self._eventing)
+        served = (self._gate, self._tasks, self._host, self._restarts, self._updates, self._eventing, self._media)
         self._answers = Answers(self._chip, self._bodies, served, actions)
 
     async def _handle(self, request: Any) -> Any:

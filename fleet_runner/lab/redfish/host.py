@@ -10,6 +10,7 @@ from fleet_runner.lab.redfish.bios import Bios
 from fleet_runner.lab.redfish.boot import Boot
 from fleet_runner.lab.redfish.chip import Chip
 from fleet_runner.lab.redfish.firmware import Firmware
+from fleet_runner.lab.redfish.hpe_boot import HpeBoot
 from fleet_runner.lab.redfish.secure_boot import SecureBoot
 from fleet_runner.lab.redfish.wire import Refused
 
@@ -33,6 +34,7 @@ class Host:
         self.last_reset: float | None = None
         self.bioses: list[Bios] = []
         self.boot = Boot(chip, lambda: self.state)
+        self.hpe_boot = HpeBoot(chip)
         self.secure_boot = SecureBoot(chip, lambda: self.bioses)
         self.started: Callable[[Mapping[str, Mapping[str, Any]]], None] = lambda _faults: None
         self._booted = 0.0  # by the monotonic clock
@@ -148,6 +150,8 @@ class Host:
         self._firmware.activate("host_reset")
         for bios in self.bioses:
             bios.apply(now)
+        if self.hpe_boot.uri:
+            self.boot.reorder(self.hpe_boot.options())
         self.boot.start()
         self.secure_boot.start()
         self._state, self.last_reset = "On", now

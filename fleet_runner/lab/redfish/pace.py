@@ -115,7 +115,8 @@ class BmcBehaviour:
     `host_side` are globs of what is gone while the host is off.
     `subscriptions` is the most that can be made, `unknown_to_events` are properties that none of them may have.
     `image_types` makes it AMI's kind, which takes no multipart image without the part OemParameters: {glob over
-    inventory ids: the ImageType that it must name}.
+    inventory ids: the ImageType that it must name}. `media_wants` are parameters without which no virtual medium is
+    inserted.
     """
 
     activation: Mapping[str, str | tuple[str, int]] = field(default_factory=dict)
@@ -134,3 +135,4 @@ class BmcBehaviour:
     subscriptions: int = 20
     unknown_to_events: tuple[str, ...] = ()
     image_types: Mapping[str, str] = field(default_factory=dict)
+    media_wants: tuple[str, ...] = ()

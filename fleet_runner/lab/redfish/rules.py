@@ -25,6 +25,8 @@ EVENTS: Mapping[str, str] = {
     "bios": "BIOS settings are about to be applied",
     "bmc_reset": "the BMC has come back from a restart",
     "host_reset": "the host starts",
+    "insert": "a virtual medium is about to be inserted",
+    "eject": "one is about to be ejected",
 }
 
 
@@ -79,6 +81,12 @@ FAULTS: Mapping[str, Fault] = {
         "NVIDIA's roots of trust copy what runs for some seconds, and take no image (sonic-net/sonic-mgmt #26697)",
     ),
     "lose_subscriptions": Fault(("bmc_reset",), {}, "forgets who subscribed to its events"),
+    "no_media_license": Fault(
+        ("insert",), {"message": "Not licensed to perform this request"}, "has no licence for virtual media"
+    ),
+    "media_task": Fault(("insert",), {"seconds": 0.05, "fails": False}, "a task inserts the medium, or fails to"),
+    "media_unconnected": Fault(("insert",), {}, "takes a medium that it cannot reach, and says NotConnected"),
+    "eject_fails": Fault(("eject",), {}, "answers 500, and the medium stays in"),
     "ignore_bios": Fault(("bios",), {"attribute": "*"}, "settings are accepted, but not applied"),
     "empty_inventory": Fault(
         ("update", "activate", "bmc_reset", "host_reset"),

@@ -42,6 +42,14 @@ class Tree:
         """Return a resource, empty where there is none."""
         return self.bodies.get(uri, {})
 
+    @cached_property
+    def _spellings(self) -> dict[str, str]:
+        return {uri.lower(): uri for uri in self.bodies}
+
+    def spelled(self, uri: str) -> str:
+        """Return a URI as the tree spells it: an iLO links to itself in small letters."""
+        return self._spellings.get(uri.lower(), uri) if self.hpe else uri
+
     def link(self, uri: str, *names: str) -> str:
         """Return where a link of a resource leads, by the names on the way to it; "" where it has none."""
         found: Any = self.get(uri)

@@ -15,6 +15,7 @@ from fleet_runner.core.boot.boots import Boot, Identity, Milestone
 from fleet_runner.core.boot.expected import expected, nobody
 from fleet_runner.core.boot.heartbeats import silence
 from fleet_runner.core.boot.progress import Progress
+from fleet_runner.core.boot.virtual_media import SUFFIX
 from fleet_runner.settings import Settings
 
 LOADER = "snponly.efi"
@@ -34,12 +35,15 @@ _LOADER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 _HEX = re.compile("[0-9a-f]{4,}")
 """What may be a piece of a nonce."""
 
-PXE, HTTP = "Pxe", "UefiHttp"
-"""Redfish's words for the two ways to boot from a network."""
+PXE, HTTP, MEDIUM = "Pxe", "UefiHttp", "Cd"
+"""Redfish's words for the two ways to boot from a network, and for a medium where neither is possible."""
 
 
 class BootToArm(NamedTuple):
-    """A boot that may be armed: of which node, who is expected, from where, for how long, with a nonce or without."""
+    """A boot that may be armed: of which node, who is expected, from where, for how long, with a nonce or without.
+
+    `medium` is the address of what is inserted as virtual media, "" for none.
+    """
 
     node: str
     who: Identity
@@ -48,6 +52,7 @@ class BootToArm(NamedTuple):
     loaders: str
     loader: str
     proof: bool
+    medium: str = ""
 
     @property
     def source(self) -> tuple[str, str]:
@@ -107,15 +112,15 @@ def served(store: Store, now: float) -> None:
 
 def wanted(  # noqa: PLR0913  who, by what, how and for how long
     settings: Settings, device: Mapping[str, Any], told: Mapping[str, Any], target: str, *,
-    limits: Mapping[Milestone, float] = progress.LIMITS, loader: str = LOADER,
+    limits: Mapping[Milestone, float] = progress.LIMITS, loader: str = LOADER, medium: str = "",
 ) -> BootToArm:  # fmt: skip
     """Return the boot of a device (`fleet_device`) whose BMC tells its System resource; nothing is armed yet.
 
-    With `boot_proof` bmc it is always a UEFI HTTP boot, because only that carries the nonce. It stays armed for as
-    long as the node is waited for.
+    With `boot_proof` bmc it is always a UEFI HTTP boot, because only that carries the nonce. With a medium, the name
+    of a file beside the loaders, it starts from that. It stays armed for as long as the node is waited for.
 
     Raises:
-        FleetError: nothing would tell the node from any other machine, or its loader is no file's name.
+        FleetError: nothing would tell the node from any other machine, or its loader or medium is no file's name.
     """
     node = str(device["name"])
     who = expected(device, told)
@@ -132,7 +137,24 @@ def wanted(  # noqa: PLR0913  who, by what, how and for how long
     proof = settings.boot_proof == "bmc"
     seconds = max(settings.boot_armed_seconds, sum(limits[each] for each in FETCHED_BY) + FETCH_SECONDS)
     loaders = f"{settings.boot_url.rstrip('/')}/loader"
-    return BootToArm(node, who, HTTP if proof else target, seconds, loaders, loader, proof)
+    address = medium_address(settings, medium)
+    source = MEDIUM if address else HTTP if proof else target
+    return BootToArm(node, who, source, seconds, loaders, loader, proof, address)
+
+
+def medium_address(settings: Settings, medium: str) -> str:
+    """Return where a BMC has a medium from, by its file's name; "" for none.
+
+    Raises:
+        FleetError: it is no file's name, or boots must be proved, and a medium's address is not for its node alone.
+    """
+    if not medium:
+        return ""
+    if not (_LOADER.fullmatch(medium) and medium.endswith(SUFFIX)):
+        raise FleetError(f"found the boot_medium {medium!r:.120}, expected the name of a file such as ipxe.iso")
+    if settings.boot_proof == "bmc":
+        raise FleetError("a boot from a medium carries no proof; set boot_proof none, or take boot_medium out")
+    return f"{settings.boot_url.rstrip('/')}/loader/{medium}"
 
 
 def arm(store: Store, boot: BootToArm, *, run: int | None, now: float) -> Armed:

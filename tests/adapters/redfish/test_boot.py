@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from fleet_runner.adapters.redfish import Bmc, boot
+from fleet_runner.adapters.redfish.host_settings import HostSettings
 from fleet_runner.adapters.redfish.resources import Resources
 from fleet_runner.adapters.redfish.wire import Connection
 from fleet_runner.core.base.errors import BmcError, BmcRefused
+from fleet_runner.core.firmware.boot_settings import FIRST
 from fleet_runner.lab.redfish import BmcBehaviour, Durations, Emulator, load
 from fleet_runner.lab.redfish.trees import OUR_OWN
 from tests.lab.redfish.talking import wait
@@ -113,6 +115,66 @@ def test_a_bmc_that_boots_over_http_by_a_device_gets_its_path_first() -> None:
         once = {"BootSourceOverrideEnabled": "Once", "BootSourceOverrideTarget": "UefiTarget"}
         path = {"UefiTargetBootSourceOverride": HTTP4}
         assert asked(served) == [path, {**once, **path}]
+
+
+@pytest.mark.parametrize(
+    ("name", "mac", "path"),
+    [
+        ("hpe_dl385", "88e9a48742c8", "PciRoot(0x2)/Pci(0x3,0x1)/Pci(0x0,0x0)/MAC(88E9A48742C8,0x1)/IPv4(0.0.0.0)"),
+        ("dgx_h100", "6cfe54411578", "PciRoot(0x160)/Pci(0x5,0x0)/Pci(0x0,0x0)/MAC(6CFE54411578,0x1)/IPv4(0.0.0.0"),
+    ],
+)
+def test_captured_machines_boot_from_the_card_that_the_design_names(
+    samples: Path, name: str, mac: str, path: str
+) -> None:
+    with a_bmc(samples / "redfish" / f"{name}.json.gz") as (served, bmc):
+        assert bmc.can_boot_once("Pxe", "", mac) == ""
+        assert asked(served) == []
+        bmc.boot_once("Pxe", "", mac)
+        assert asked(served)[-1]["BootSourceOverrideTarget"] == "UefiTarget"
+        assert asked(served)[-1]["UefiTargetBootSourceOverride"].startswith(path)
+
+
+def test_a_captured_dgx_gets_the_card_that_the_design_names_to_the_front(samples: Path) -> None:
+    with a_bmc(samples / "redfish" / "dgx_h100.json.gz") as (_, bmc):
+        wanted = {FIRST: "network"}
+        assert HostSettings(bmc, wanted, "6cfe54411578").plan().changes == wanted
+        [(uri, sent)] = HostSettings(bmc, wanted, "6cfe54411578").requests(wanted)
+        assert (uri, sent["Boot"]["BootOrder"][0]) == ("/redfish/v1/Systems/DGX/SD", "Boot000A")
+
+
+@pytest.mark.parametrize("name", ["dell_r750", "nvidia_gb200", "supermicro_hgx_h100"])
+def test_where_a_captured_machine_takes_no_card_that_is_told_and_it_boots_as_ever(samples: Path, name: str) -> None:
+    with a_bmc(samples / "redfish" / f"{name}.json.gz") as (served, bmc):
+        assert bmc.can_boot_once("Pxe", "", "6cfe54411578").startswith("the firmware chooses the network card")
+        bmc.boot_once("Pxe", "", "6cfe54411578")
+        assert asked(served)[-1]["BootSourceOverrideTarget"] == "Pxe"
+
+
+def test_a_captured_hpe_gets_its_boot_order_in_the_settings_object_of_its_bios(samples: Path) -> None:
+    """In force after the next start, and known while it waits."""
+    with a_bmc(samples / "redfish" / "hpe_dl385.json.gz") as (served, bmc):
+        host = HostSettings(bmc, {FIRST: "network"}, "88e9a48742c8")
+        assert host.plan().changes == {FIRST: "network"}
+        [(uri, sent)] = host.requests({FIRST: "network"})
+        assert uri == "/redfish/v1/systems/1/bios/oem/hpe/boot/settings/"
+        assert sent["PersistentBootConfigOrder"][0] == "NIC.Slot.1.1.IPv4"
+        host.set({FIRST: "network"})
+        assert host.plan().waiting == {FIRST: "network"}
+        bmc.power("ForceRestart")
+        wait(lambda: served.events("host_reset"))
+        assert host.plan().settled == (FIRST,)
+
+
+def test_a_refused_boot_order_has_the_tool_of_its_maker(samples: Path) -> None:
+    rule = {"when": {"event": "request", "method": "PATCH"}, "what": {"answer": {"status": 405}}}
+    with a_bmc(samples / "redfish" / "supermicro_hgx_h100.json.gz", rules=[rule]) as (_, bmc):
+        host = HostSettings(bmc, {FIRST: "network"})
+        with pytest.raises(
+            BmcRefused, match=r"405 to the boot order: .*; Supermicro's SUM or SAA may change it"
+        ) as caught:
+            host.set({FIRST: "network"})
+        assert caught.value.status == 405
 
 
 def later(boot: dict[str, Any], system: dict[str, Any]) -> dict[str, Any]:
@@ -220,7 +282,7 @@ class Odd(Resources):
         """Ask for one boot from the network; a second place is a settings object."""
         first, *second = self.bodies
         settings = {"@Redfish.Settings": {"SettingsObject": {"@odata.id": second[0]}}} if second else {}
-        boot.boot_once(self, (first, settings), ("Pxe", ""), lambda _: None)
+        boot.boot_once(self, (first, settings), ("Pxe", "", ""), lambda _: None)
 
 
 def test_a_bmc_that_drops_a_request_without_a_mode_and_leaves_its_own_is_asked_once_more() -> None:

@@ -4,7 +4,18 @@ from typing import Any
 
 import pytest
 
-from fleet_runner.core.boot.override import Override, Seen, Step, allowing, held, lasts, otherwise, plan, stands
+from fleet_runner.core.boot.override import (
+    ALLOWED,
+    Override,
+    Seen,
+    Step,
+    allowing,
+    held,
+    lasts,
+    otherwise,
+    plan,
+    stands,
+)
 
 ONCE, TARGET, MODE = "BootSourceOverrideEnabled", "BootSourceOverrideTarget", "BootSourceOverrideMode"
 DEVICE = "UefiTargetBootSourceOverride"
@@ -21,6 +32,8 @@ def test_what_belongs_together_is_sent_together() -> None:
     assert plan("UefiHttp", ADDRESS, Seen({LISTED: ["UefiHttp"]})).steps == (
         {ONCE: "Once", TARGET: "UefiHttp", "HttpBootUri": ADDRESS},
     )
+    assert plan("Cd", "", Seen({LISTED: ["Cd", "UsbCd"]})).steps == ({ONCE: "Once", TARGET: "UsbCd"},)
+    assert plan("Cd", "", Seen({LISTED: ["Cd", "Pxe"]})).steps == ({ONCE: "Once", TARGET: "Cd"},)
     assert plan("Usb", "", Seen({LISTED: ["None", "Pxe"]})) == Override(why="can boot from None, Pxe, not Usb")
 
 
@@ -190,3 +203,38 @@ def test_what_was_made_good_for_all_boots_is_told_from_what_was_so_before() -> N
 )
 def test_the_other_way_never_has_another_mode_than_uefi(step: Step, before: Step, other: Step | None) -> None:
     assert otherwise(step, before) == other
+
+
+MAC = "b83fd2d7f74a"
+PXE4 = HTTP4.removesuffix("/Uri()")
+OTHER4 = PXE4.replace("B83FD2D7F74A", "88E9A4809DA2")
+
+
+@pytest.mark.parametrize(("target", "path"), [("Pxe", PXE4), ("UefiHttp", HTTP4)])
+@pytest.mark.parametrize("listed", [True, False])
+def test_the_card_that_the_design_names_is_asked_for_by_its_path(target: str, path: str, listed: object) -> None:
+    known = [OTHER4, HTTP6, PXE4, HTTP4, DISK]
+    boot: dict[str, Any] = {LISTED: [target, "UefiTarget"]}
+    seen = Seen({**boot, f"{DEVICE}{ALLOWED}": known}, mac=MAC) if listed else Seen(boot, known, mac=MAC)
+    once = {ONCE: "Once", TARGET: "UefiTarget", DEVICE: path}
+    assert plan(target, "", seen) == Override(({DEVICE: path}, once))
+
+
+@pytest.mark.parametrize(
+    ("possible", "paths", "why"),
+    [
+        (["Pxe"], [PXE4], "its BMC takes no UefiTarget"),
+        (["Pxe", "UefiTarget"], [OTHER4, HTTP4, DISK], "no device path of Pxe has MAC(B83FD2D7F74A)"),
+    ],
+)
+def test_where_a_card_cannot_be_asked_for_the_firmware_chooses_and_that_is_told(
+    possible: list[str], paths: list[str], why: str
+) -> None:
+    found = plan("Pxe", "", Seen({LISTED: possible}, paths, mac=MAC))
+    assert found.steps == ({ONCE: "Once", TARGET: "Pxe"},)
+    assert found.note == f"the firmware chooses the network card of the next boot: {why}"
+
+
+def test_a_medium_and_no_override_come_from_no_card() -> None:
+    assert plan("Cd", "", Seen({}, mac=MAC)) == Override(({ONCE: "Once", TARGET: "Cd"},))
+    assert plan("None", "", Seen({}, mac=MAC)).note == ""

@@ -202,3 +202,55 @@ def test_two_plans_are_one() -> None:
         ("said",),
         ("A",),
     )
+
+
+CARD = "020000000002"
+SECOND4 = PXE4.replace("020000000001", CARD)
+CARDS: dict[str, dict[str, Any]] = {
+    "Boot0001": {"UefiDevicePath": PXE4},
+    "Boot0002": {"UefiDevicePath": f"{SECOND4}/Uri()"},
+    "Boot0003": {"UefiDevicePath": SECOND4},
+    "Boot0004": {"UefiDevicePath": NVME},
+}
+
+
+def test_the_card_that_the_design_names_boots_first() -> None:
+    seen = Shown(order=tuple(CARDS), options=CARDS, mac=CARD)
+    assert in_force(seen) == {FIRST: "another network card"}
+    found = plan({FIRST: "network"}, seen)
+    assert (found.changes, found.wrong, found.notes) == ({FIRST: "network"}, {FIRST: "another network card"}, ())
+    order = reordered(seen, "network")
+    assert order == ("Boot0003", "Boot0001", "Boot0002", "Boot0004")
+    waits = Shown(order=tuple(CARDS), later=order, options=CARDS, mac=CARD)
+    assert pending(waits) == {FIRST: "network"}
+    assert plan({FIRST: "network"}, waits).waiting == {FIRST: "network"}
+    done = Shown(order=order, options=CARDS, mac=CARD)
+    assert plan({FIRST: "network"}, done).settled == (FIRST,)
+    assert in_force(Shown(order=order, options=CARDS)) == {FIRST: "network"}
+
+
+def test_a_card_that_is_switched_off_or_not_in_the_order_is_no_card_to_boot_from() -> None:
+    off = {**CARDS, **{name: {**CARDS[name], "BootOptionEnabled": False} for name in ("Boot0002", "Boot0003")}}
+    assert in_force(Shown(order=tuple(off), options=off, mac=CARD)) == {FIRST: "network"}
+    assert in_force(Shown(order=("Boot0001", "Boot0009"), options=CARDS, mac=CARD)) == {FIRST: "network"}
+    assert in_force(Shown(order=("Boot0004", "Boot0003"), options=CARDS, mac=CARD)) == {FIRST: "disk"}
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("PXE IPv4 X550 - 02:00:00:00:00:02", "; by its name it is Boot0001"), ("PXE IPv4", "")]
+)
+def test_a_card_that_no_path_shows_is_told_and_not_set(name: str, told: str) -> None:
+    """As of the captured Supermicro, whose options have names alone."""
+    options = {"Boot0001": {"DisplayName": name}, "Boot0002": {"DisplayName": "PXE IPv4 other"}}
+    seen = Shown(order=("Boot0002", "Boot0001"), options=options, mac=CARD)
+    found = plan({FIRST: "network"}, seen)
+    assert (found.changes, found.settled) == ({}, (FIRST,))
+    path = "no boot option has MAC(020000000002) in its UEFI device path"
+    assert found.notes == (f"{path}, so the card that boots first is not set{told}",)
+    assert plan({FIRST: "disk"}, seen).notes == ()
+
+
+def test_a_profile_may_name_an_interface_alone() -> None:
+    assert read({"boot_settings": {"interface": "eth0"}}) == {}
+    with pytest.raises(CatalogueError, match="expected the name of an interface in the source of truth"):
+        read({"boot_settings": {"first": "network", "interface": ""}})

@@ -127,3 +127,24 @@ def test_limits_that_a_role_gives_replace_those_of_their_milestones() -> None:
     for wrong in ({"tftp": 5}, {"dhcp": "soon"}, {"dhcp": None}):
         with pytest.raises(FleetError, match="expected seconds for some of dhcp, script, kernel"):
             arming.limits(wrong)
+
+
+def test_a_boot_from_a_medium_starts_from_a_file_beside_the_loaders(store: Store) -> None:
+    settings = Settings(boot_url=f"{URL}/")
+    wanted = arming.wanted(settings, DEVICE, TOLD, arming.PXE, medium="ipxe.iso")
+    assert wanted.medium == f"{URL}/loader/ipxe.iso"
+    assert wanted.source == ("Cd", "")
+    armed = arming.arm(store, wanted, run=None, now=time.time())
+    assert (armed.target, armed.http_uri, armed.nonce) == ("Cd", "", "")
+    assert arming.wanted(settings, DEVICE, TOLD, arming.PXE).medium == ""
+
+
+@pytest.mark.parametrize("name", ["ipxe.efi", "../ipxe.iso", "a b.iso", "http://10.0.0.9/x.iso"])
+def test_a_medium_is_the_name_of_an_image(name: str) -> None:
+    with pytest.raises(FleetError, match=r"found the boot_medium .* expected the name of a file such as ipxe\.iso"):
+        arming.medium_address(Settings(boot_url=URL), name)
+
+
+def test_a_medium_carries_no_proof() -> None:
+    with pytest.raises(FleetError, match="carries no proof; set boot_proof none, or take boot_medium out"):
+        arming.medium_address(Settings(boot_url=URL, boot_proof="bmc"), "ipxe.iso")

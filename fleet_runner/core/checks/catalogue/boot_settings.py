@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fleet_runner.core.base.fields import shown
+from fleet_runner.core.boot import boot_interface
 from fleet_runner.core.checks.answers import about, conclude, text_of, unless_unread
 from fleet_runner.core.checks.check import Check, Code, Readings
 from fleet_runner.core.checks.evidence import Expected
@@ -25,7 +26,7 @@ def judge(readings: Readings, expected: Expected) -> Result:
     """
     wanted = boot_settings.read(expected.profile)
     bodies = json_object(text_of(readings[READ]), "the boot settings")
-    seen = boot_settings.shown(bodies)
+    seen = boot_settings.shown(bodies, boot_interface.chosen(expected.profile, expected.device))
     report = parse(text_of(readings[PROGRESS]), PROGRESS) if PROGRESS in readings else None
     if report and report.stand not in GOING_ON | {SettingStatus.FAILED}:
         working = {"working": True} if report.stand is SettingStatus.BUSY else {}

@@ -59,8 +59,8 @@ LOOKS = 3
 class BiosContext:
     """What the settings of one node are set with; `open` opens its BMC, `wanted` is what its profile names.
 
-    `device` is what the source of truth says of it (`fleet_device`). Without a store nothing is sent: whether a flash
-    is under way, or another is at the node, is not known.
+    `device` is what the source of truth says of it (`fleet_device`), `mac` the card that it is to boot from.
+    Without a store nothing is sent: whether a flash is under way, or another is at the node, is not known.
     """
 
     store: Store | None
@@ -69,6 +69,7 @@ class BiosContext:
     pace: FlashTiming = field(default_factory=FlashTiming)
     lease_seconds: float = 60.0
     device: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    mac: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +268,7 @@ def _plan(visit: _Visit) -> Plan:
 
 
 def _settings(visit: _Visit) -> HostSettings:
-    return HostSettings(visit.bmc, visit.means.wanted)
+    return HostSettings(visit.bmc, visit.means.wanted, visit.means.mac)
 
 
 def _request(settings: HostSettings, changes: Mapping[str, Value]) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from fleet_runner.core.firmware.bios_text import Report, SettingStatus
 from tests.core.checks.catalogue.judging import DEVICE, HEALTHY, NODE, judged
 
 PASS, FAIL, UNKNOWN = Verdict.PASS, Verdict.FAIL, Verdict.UNKNOWN
-SECURE = "/redfish/v1/Systems/1/SecureBoot"
+SYSTEM = "/redfish/v1/Systems/1"
+SECURE = f"{SYSTEM}/SecureBoot"
 
 
 def asked(
@@ -116,3 +117,20 @@ def test_half_an_answer_fails_nobody() -> None:
         "boot_settings.first is not as it should be, and what waits cannot be read",
     )
     assert asked({"first": "network"}, unread=pending).verdict is PASS
+
+
+def test_another_card_than_the_one_that_the_design_names_is_no_pass() -> None:
+    interfaces = [{"name": "eth1", "mac": "02:00:00:00:00:99"}]
+    bodies = {
+        SYSTEM: {"Boot": {"BootOrder": ["Boot0001", "Boot0002"]}},
+        f"{SYSTEM}/BootOptions/1": {"BootOptionReference": "Boot0001", "UefiDevicePath": "MAC(020000000001,0x1)"},
+        f"{SYSTEM}/BootOptions/2": {"BootOptionReference": "Boot0002", "UefiDevicePath": "MAC(020000000099,0x1)"},
+    }
+    texts = {"redfish_boot": json.dumps(bodies)}
+    profile = {"boot_settings": {"first": "network", "interface": "eth1"}}
+    result = judged("boot_settings", texts, Expected(NODE, profile, {**DEVICE, "interfaces": interfaces}))
+    assert result.verdict is FAIL
+    assert result.message == "boot_settings.first is 'another network card', expected 'network'"
+    unknown = judged("boot_settings", texts, Expected(NODE, profile, {**DEVICE, "interfaces": []}))
+    assert unknown.verdict is UNKNOWN
+    assert "has no interface of that name with a MAC address" in unknown.message
