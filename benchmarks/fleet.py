@@ -97,10 +97,10 @@ def serve(store_url: str, swept: int) -> None:
     engine.dispose()
 
 
-def sweep(world: TickContext, swept: int) -> float:
-    """Return the CPU seconds from the moment that nodes are due until all of them were swept once, and rest."""
-    began, now, closed = time.process_time(), NOW, 0
-    while closed < swept:
+def sweep(world: TickContext, runs: int, now: float) -> float:
+    """Return the CPU seconds from the moment that nodes are due until so many runs ended, and the nodes rest."""
+    began, closed = time.process_time(), 0
+    while closed < runs:
         now += world.settings.tick_seconds
         closed += tick(world, now).closed
     tick(world, now + world.settings.tick_seconds)
@@ -142,12 +142,13 @@ def simulated(count: int) -> dict[str, float]:
             first = cpu(replace(world, read_source=lambda: registered), NOW - 10.0)
             tick(world, NOW - 5.0)  # reads the source and its cables, which happens once and not for each sweep
             serve(settings.store_url, swept)
+            sweep(world, 2 * swept, NOW)  # with a look at the node's cables, which is due every four hours alone
             before = size(settings.store_url)
-            taken = sweep(world, swept)
+            taken = sweep(world, swept, NOW + 2 * settings.schedule("passive").times.pause)
             grown = size(settings.store_url) - before
-            idle = sorted(cpu(world, NOW + 100.0 + at) for at in range(9))[4]
-            raise_alarms(store, [f"gpu-{at + 1:05d}" for at in range(count - count // 100, count)], NOW + 200.0)
-            alarmed = cpu(world, NOW + 201.0)
+            idle = sorted(cpu(world, NOW + 700.0 + at) for at in range(9))[4]
+            raise_alarms(store, [f"gpu-{at + 1:05d}" for at in range(count - count // 100, count)], NOW + 750.0)
+            alarmed = cpu(world, NOW + 751.0)
             page, megabytes = pages(store, world, fleet, Path(name))
     period = settings.schedule("passive").times.pause
     return {
